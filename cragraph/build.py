@@ -86,11 +86,6 @@ class Parts:
         """The part that a chat model plays; the embedded one where there is none."""
         return self.part(table, "chat") or self.part(table, "embedded")
 
-    @property
-    def smallest_writer(self) -> float:
-        """Billions of parameters below which quoting goes before a chat model; 0 where nothing is quoted instead."""
-        return choices.SMALLEST_WRITER if self.settings.extractive_fallback else 0.0
-
     # -- models ------------------------------------------------------------------------------------------------
 
     gate: "once[Gate]" = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
@@ -232,7 +227,9 @@ class Parts:
 
     def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
         """What of the passages a chat model is sent with a question: the same in every call on them."""
-        return [one.passage for one in cragraph.answers.chat_answerer.sent(question, passages, self.ranker)]
+        writing = cragraph.answers.chat_answerer
+        room = writing.BUDGET if self.judging_chat is None else writing.room_of(self.judging_chat)
+        return [one.passage for one in writing.sent(question, passages, self.ranker, room)]
 
     @once
     def compute(self) -> Compute | None:
@@ -282,32 +279,22 @@ class Parts:
         )
     )  # what quotes the passages where a chat model's answer is not accepted
 
-    def gives_way(self) -> bool:
-        """Whether the generator is a chat model so small that quoting goes before asking it."""
-        return bool(getattr(self.generator, "gives_way", False))
-
     query_writer: "once[QueryWriter]" = once(
         lambda parts: parts.with_chat(choices.QUERY_WRITERS)
     )  # what writes targeted queries
 
     @once
     def judges(self) -> Mapping[str, Judge]:
-        """Every judge that can run here, by name; `auto` is the caller's own, else the best of them.
+        """Every judge that can run here, by name; `auto` is the caller's own, else an entailment model, else the encoder.
 
-        An entailment model comes first, with a chat model as its second opinion; then a chat model; then the encoder.
+        Beside `auto` a chat model judges where there is one (`Verifier.model`).
         """
         known = {name: judge for name in choices.JUDGES if (judge := self.judge(name)) is not None}
         judges = choices.Judges(known, self.settings)
         if "judge" in self.own:
             judges["custom"] = judges["auto"] = self.own["judge"]
             return judges
-        best, chat = judges.get("nli"), judges.get("llm")
-        if chat is not None:
-            # Who is asked for by name judges whatever its size; `auto` leaves judging to what can do it.
-            chat = replace(chat, smallest=choices.SMALLEST_JUDGE)
-        if best is not None and chat is not None:
-            best = cragraph.verification.judges.cascade.CascadeJudge(best, chat)
-        judges["auto"] = best or chat or judges["encoder"]
+        judges["auto"] = judges.get("nli") or judges["encoder"]
         return judges
 
     def judge(self, name: str) -> Judge | None:
@@ -323,7 +310,7 @@ class Parts:
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
             chat, title = cragraph.verification.chat_checks, self.judging_chat.title
-            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts, choices.SMALLEST_JUDGE)
+            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts)
             scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
         return Verifier(
             judges=self.judges,
@@ -332,6 +319,7 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.answers.answered.ReaderScorer(self.ranker),
+            model=self.judge("llm"),
             contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
                 calibration=chosen.calibration,
@@ -380,7 +368,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
     settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
     stored = not parts.foreign
     search = LazySearch(parts) if parts.foreign or "store" in parts.own or settings.store else None
-    verify = Verify(parts.verifier, parts.quoting, parts.compute, parts.gives_way)
+    verify = Verify(parts.verifier, parts.quoting, parts.compute, parts.chat)
     log = partial(cragraph.metrics.log_run, settings.metrics_log) if settings.metrics_log is not None else None
     return {
         "retrieve": Retrieve(
@@ -393,7 +381,7 @@ def acts_of(parts: Parts) -> dict[str, Act]:
         "rerank": Rerank(
             parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
         ),
-        "generate": Generate(parts.generator, parts.compute, verify.accepted_quotation, parts.quoting),
+        "generate": Generate(parts.generator, parts.compute, verify.quotation_first, parts.quoting),
         "verify": verify,
         "requery": Requery(parts.query_writer, parts.unanswered, parts.part(choices.QUERY_WRITERS, "embedded")),
         "review": Review(),

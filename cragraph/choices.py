@@ -58,7 +58,6 @@ JUDGES: Final[Mapping[str, Part]] = {
         lambda p: {
             "caller": p.judging_chat,
             "prompts": p.prompts,
-            "holder": p.judge("encoder"),
             "excerpts": p.excerpts,
         },
         CHAT_MODEL,
@@ -128,23 +127,11 @@ def is_compressor(spec: str) -> bool:
     return name in COMPRESSORS or name in plugins.brought("rerankers")
 
 
-SMALLEST_JUDGE: Final = 2.0
-"""Billions of parameters that a chat model must have to judge unasked, and to score whole answers: one of 1.5 judges
-worse than the encoder, and gives a contradiction the score of its absence."""
-
-SMALLEST_WRITER: Final = 2.0
-"""The same to be asked where quoting does as well: what the passages say, where that is accepted, was right more often
-than what one of 1.5 wrote, and took no call. Of its corrections only the queries of the first made anything right that
-a search by the embedded writer and a quotation did not."""
-
-SMALLEST_QUERIST: Final = 2.0
-"""The same to write queries over tables: of thirteen by one of 1.5 two asked what the question did."""
-
 GENERATORS: Final[Mapping[str, Part]] = {
     "embedded": Part("answers.extractive:ExtractiveGenerator", lambda p: (p.ranker,)),
     "chat": Part(
         "answers.chat_answerer:ChatGenerator",
-        lambda p: {"caller": p.chat, "prompts": p.prompts, "ranker": p.ranker, "smallest": p.smallest_writer},
+        lambda p: {"caller": p.chat, "prompts": p.prompts, "ranker": p.ranker},
         CHAT_MODEL,
     ),
 }
@@ -159,7 +146,6 @@ QUERY_WRITERS: Final[Mapping[str, Part]] = {
             "prompts": p.prompts,
             "fallback": p.part(QUERY_WRITERS, "embedded"),
             "excerpts": p.excerpts,
-            "smallest": p.smallest_writer,
         },
         CHAT_MODEL,
     ),
@@ -170,14 +156,14 @@ CONTEXTUALIZERS: Final[Mapping[str, Part]] = {
     "embedded": Part("answers.followups:FollowUps"),
     "chat": Part(
         "search.llm_queries:Contextualizer",
-        lambda p: (p.chat, p.prompts, p.part(CONTEXTUALIZERS, "embedded"), SMALLEST_WRITER),
+        lambda p: (p.chat, p.prompts, p.part(CONTEXTUALIZERS, "embedded")),
         CHAT_MODEL,
     ),
 }
 """What makes a follow-up question stand alone, likewise."""
 
 QUERY_MODELS: Final[Mapping[str, Part]] = {
-    "chat": Part("tables.written:QueryModel", lambda p: (p.chat, p.prompts, SMALLEST_QUERIST), CHAT_MODEL),
+    "chat": Part("tables.written:QueryModel", lambda p: (p.chat, p.prompts), CHAT_MODEL),
 }
 """What writes a query for a table where the words of a question leave it open."""
 

@@ -29,6 +29,8 @@ class Notes:
     models: dict[str, str] = field(default_factory=dict)
     written: dict[str, float | None] = field(default_factory=dict)
     """What a chat model wrote, and how sure it was of its words: the mean log-probability of a token, where known."""
+    search: list[str] = field(default_factory=list)
+    """What a chat model that declined wants searched for."""
     _degraded: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock, repr=False)
 

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.types import Attempt, Passage, Verdict
+from cragraph.types import IDK, Attempt, Passage, Verdict
 
 
 def relevance(passage: Passage) -> float:
@@ -55,9 +55,42 @@ def after_verify(state: State, context: Context) -> Literal["requery", "review",
 
     What a person wrote is corrected by nobody.
     """
-    good = accepted(state.attempts[-1]) or state.decided == "edit"
-    stuck = state.halted or len(state.attempts) > context.max_crag_attempts or not progressed(state.attempts)
-    return ended(state, context) if good or stuck or out_of_time(state, context) else "requery"
+    return ended(state, context) if why_stopped(state, context) else "requery"
+
+
+def why_stopped(state: State, context: Context) -> str:
+    """Why no correction follows the last attempt, in a sentence; empty where one does."""
+    if not state.attempts:
+        return state.halted or "Too few passages were found to answer from."
+    if state.decided == "edit":
+        return "A person wrote the answer."
+    if accepted(state.attempts[-1]):
+        return "The answer was accepted." if state.attempts[-1]["accepted"] else "Verification is off."
+    if state.halted:
+        return state.halted
+    if len(state.attempts) > context.max_crag_attempts:
+        return f"All {context.max_crag_attempts} corrections were made."
+    if not faults(best(state.attempts)):
+        return "Nothing in the answer is at fault and nothing is left open: a correction could not make it surer."
+    if not progressed(state.attempts):
+        return "The last correction found nothing new to read, and its answer was no better."
+    return "The time of the run is over." if out_of_time(state, context) else ""
+
+
+def faults(attempt: Attempt) -> bool:
+    """Whether something of an attempt can be corrected: no answer, a claim that failed, a part that is left open.
+
+    Where no model judged, an answer that is not sure enough may be corrected, too.
+    """
+    judged = judged_by_model(attempt)
+    if attempt.get("answer") == IDK or failed_claims(attempt) or not judged.get("answers"):
+        return True
+    return bool(judged["answers"] != "all" or judged["unstated"])
+
+
+def judged_by_model(attempt: Attempt) -> Mapping[str, Any]:
+    """What a model judged of a whole attempt (`verification.evidence.Judged`); empty where none did."""
+    return (attempt.get("read") or {}).get("judged") or {}
 
 
 def ended(state: State, context: Context) -> Literal["review", "finalize"]:

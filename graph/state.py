@@ -40,6 +40,7 @@ class State:
     drafts: list[str] = field(default_factory=list)
     written: dict[str, float | None] = field(default_factory=dict)
     """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
+    search: list[str] = field(default_factory=list)  # what the writer of the draft wants searched for
     computed: Computed | None = None  # what the draft states, where it was computed; in the end, what the answer does
     attempts: list[Attempt] = field(default_factory=list)
     halted: str = ""  # why no further correction can be made, where a part failed for good

@@ -16,8 +16,6 @@ from cragraph.types import IDK
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
 QUOTING_S = 1.0  # seconds of a run's deadline that are kept for a quotation if the model does not answer in time
-WITHHOLDING = ("abstain", "prune")
-"""Who chose one of these wants nothing shown that does not hold: no word is streamed before it was judged."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +44,17 @@ class Generate:
             return {"drafts": [computed["answer"]], "computed": computed, "held": held}
         tries = self.first is not None and not state.attempts and context.best_of == 1
         if tries and self.first is not None and (said := self.first(state, context, notes)):
-            return {"drafts": [said], "written": {}, "computed": None}
+            return {"drafts": [said], "written": {}, "computed": None, "search": []}
         notes.ran("generator", self.generator.name)
-        quiet = bool(context.verify) and context.on_low_confidence in WITHHOLDING
+        # No word is streamed before it was judged; where nobody judges, all are.
+        quiet = bool(context.verify)
         brief = Brief(question=state.asked or state.question, passages=read_wide(state.held), quiet=quiet)
         if state.attempts:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))
         drafts = [self._written(replace(brief, temperature=WARMTH * n), notes) for n in range(context.best_of)]
-        return {"drafts": list(dict.fromkeys(drafts)), "written": dict(notes.written), "computed": None}
+        written = {"written": dict(notes.written), "search": [*notes.search]}
+        return {"drafts": list(dict.fromkeys(drafts)), "computed": None, **written}
 
     def _written(self, brief: Brief, notes: Notes) -> str:
         if self.quoting is None or brief.previous:

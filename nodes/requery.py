@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best, failed_claims
+from cragraph.graph.routing import best, failed_claims, judged_by_model
 from cragraph.graph.state import State
 from cragraph.language.words import content_words
 from cragraph.protocols import Notes, QueryWriter
@@ -16,31 +16,41 @@ from cragraph.verification.result import word_for_word
 
 @dataclass(frozen=True)
 class Requery:
-    """Ask only for what the best attempt lacks."""
+    """Ask only for what the best attempt lacks.
+
+    The model that declined, and the one that judged, say what to search for in the same reply, so that no call is spent
+    on it; `writer` writes the queries where neither said anything, and `embedded` those that need no model.
+    """
 
     writer: QueryWriter
     unanswered: Callable[[str, str], list[str]]
-    later: QueryWriter | None = None
-    """Writes the queries of the second correction and of any after it, where the first writer is to be asked `once`."""
+    embedded: QueryWriter | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return at least one query: `retrieve` takes an empty list for a new run."""
         attempt = best(state.attempts)
         question = state.asked or state.question
+        before = [query for each in state.attempts for query in each.get("queries", [])]
+        judged = judged_by_model(attempt)
+        if said := fresh([*state.search, *(judged.get("search") or [])], before):
+            notes.ran("query_writer", "the model that answered or judged")
+            return {"queries": said}
         answer = "" if attempt["answer"] == IDK else attempt["answer"]
-        gaps = self.unanswered(question, answer) if question else []
-        writer = self.writer
-        if self.later is not None and len(state.attempts) > 1 and getattr(writer, "once", False):
-            writer = self.later
-        notes.ran("query_writer", writer.name)
+        if judged.get("answers"):
+            gaps = [judged["open"]] if judged.get("open") else []
+        else:
+            gaps = self.unanswered(question, answer) if question else []
         failed = failed_claims(attempt)
         if not failed and not gaps:
             # All hold, but not surely enough: look for the one with the least support. The words of a quotation would
             # find the passage that it is from.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
+        # What a judge put right needs no search, and a second round of a model's queries finds little that is new.
+        known = bool(failed) and all("correction" in v and v["evidence"] is not None for v in failed) and not gaps
+        writer = self.embedded if self.embedded is not None and (known or len(state.attempts) > 1) else self.writer
+        notes.ran("query_writer", writer.name)
         queries = [q for q in writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
-        before = [query for each in state.attempts for query in each.get("queries", [])]
         return {"queries": fresh(queries, before) or [question or attempt["answer"]]}
 
 

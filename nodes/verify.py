@@ -1,6 +1,6 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -8,24 +8,17 @@ from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
-from cragraph.language.markers import without_markers
+from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.decision import (
-    NO_ANSWER,
-    WORTH_SHOWING,
-    WRITTEN,
-    WRITTEN_BY_SMALL,
-    reaches,
-    unanswered,
-)
+from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
+from cragraph.verification.evidence import Written, ratio_of_answer
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import Verifier
-from cragraph.verification.written import Beside, Written
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
@@ -33,23 +26,20 @@ FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_call
 
 @dataclass(frozen=True)
 class Verify:
-    """Append one attempt: the best of the drafts, with what the judge says of it; the router reads its confidence.
+    """Append one attempt: the best of the drafts, with what the judges say of it; the router reads its confidence.
 
-    Where a chat model's draft is not accepted, what the passages say to the question is verified as well, which asks no
-    model to write: `quoting` quotes it. Where that is more likely right than not, and surer than a draft that would be
-    shown, it is the attempt. What a correction quotes in place of a model's words is held to the same line
-    (`decision.WRITTEN`). Where the generator is a model that `gives_way`, quotations are held to their own line
-    (`decision.WORTH_SHOWING`) and go before all of its words that are not accepted, and these are shown from
-    `decision.WRITTEN_BY_SMALL` on. The model is a second reader then: what it answered makes a doubtful quotation more
-    or less sure (`verification.written`), also where a correction quotes the same once more.
+    If a chat model's draft is not accepted, `quoting` says what the passages say to the question, and that is verified
+    as well, which asks no model. What the model answered is evidence for or against the quotation, in proportion to
+    what the model is worth. The quotation takes the place of the draft where it is accepted; where the model is worth
+    little also where it is likelier right, and worth showing.
     """
 
     verifier: Verifier
     quoting: Generator | None = None
     compute: Compute | None = None
     """Computes anew what a draft states that was computed."""
-    gives_way: Callable[[], bool] = bool
-    """Whether the generator is a model so small that quoting goes before asking it."""
+    writer: ChatCaller | None = None
+    """The chat model that writes the drafts."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
@@ -65,9 +55,6 @@ class Verify:
             notes.degraded(f"The chat model answered {told}; this is what the passages say to the question.")
             judged.append(quoted)
             chosen = quoted
-        if quoted is not None and self.gives_way():
-            said = {name: written[name] for name in ("answer", "confidence")}
-            chosen["beside"] = said | {"quotation": quoted["answer"]}
         if len(judged) > 1:
             chosen["candidates"] = [{"answer": a["answer"], "confidence": a["confidence"]} for a in judged]
         return {"attempts": [*state.attempts, chosen], "drafts": []}
@@ -76,50 +63,51 @@ class Verify:
         """The attempt that quotes the passages, where a chat model's is not accepted; None where they say nothing."""
         if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
-        return self._quotation(self.quoting, written, state, context, notes)
+        return self._quotation(written["answer"], state, context, notes)
 
     def _goes_before(self, quoted: Attempt, written: Attempt) -> bool:
-        """Whether a quotation is worth showing, and surer than a model's own words where these are and it is no small
-        one's."""
-        sure, rival, small = quoted["confidence"] or 0.0, written["confidence"] or 0.0, self.gives_way()
-        shown = reaches(sure, WORTH_SHOWING if small else WRITTEN) and not refused(quoted)
-        return shown and (small or refused(written) or sure > rival)
+        """Whether a quotation takes the place of a model's answer that is not accepted."""
+        if accepted(quoted):
+            return True
+        if self.writer is None or self.writer.worth.capable or refused(quoted):
+            return False
+        return refused(written) or (quoted["confidence"] or 0.0) > (written["confidence"] or 0.0)
 
-    def accepted_quotation(self, state: State, context: Context, notes: Notes) -> str:
-        """What the passages say, where that is accepted and the generator gives way to it; else empty."""
-        if self.quoting is None or not context.verify or not self.gives_way():
+    def quotation_first(self, state: State, context: Context, notes: Notes) -> str:
+        """What the passages say, where that is accepted and likelier right than what the model would write.
+
+        Empty otherwise: the model is asked.
+        """
+        if self.quoting is None or self.writer is None or not context.verify:
             return ""
-        attempt = self._quotation(self.quoting, None, state, context, notes)
-        if attempt is None or not accepted(attempt):
+        attempt = self._quotation(None, state, context, notes)
+        if attempt is None or not accepted(attempt) or (attempt["confidence"] or 0.0) < self.writer.worth.probability:
             return ""
         notes.ran("generator", self.quoting.name)
         return attempt["answer"]
 
-    def _quotation(
-        self, quoting: Generator, written: Attempt | None, state: State, context: Context, notes: Notes
-    ) -> Attempt | None:
-        """The attempt that quotes the passages, beside a model's; None where they say nothing, or just that."""
+    def _quotation(self, answer: str | None, state: State, context: Context, notes: Notes) -> Attempt | None:
+        """The attempt that quotes the passages, beside a model's answer; None where they say nothing, or just that."""
+        assert self.quoting is not None
         brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
-        draft = quoting(brief, Notes())
-        if draft == IDK or (written is not None and draft == written["answer"]):
+        draft = self.quoting(brief, Notes())
+        if draft in (IDK, answer):
             return None
-        beside = None
-        if written is not None and self.gives_way():
-            beside = Beside.of(brief.question, draft, written["answer"], written["confidence"])
+        ratio = 1.0
+        if answer is not None and self.writer is not None:
+            ratio = ratio_of_answer(brief.question, draft, answer, self.writer.worth)
         own = Notes()
-        if context.judge == "auto" and "custom" not in self.verifier.judges:
+        if context.judge in ("auto", "llm", "cascade") and "custom" not in self.verifier.judges:
             context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
-        attempt = self._attempt(draft, state, context, own, beside)
+        attempt = self._attempt(draft, state, context, own, ratio)
         notes.called(own.calls)
         notes.counted(**own.tokens)
         # What was chosen by shared words alone is no better than what a model reads.
         return None if attempt.get("verification", {}).get("unread") else attempt
 
-    def _attempt(
-        self, draft: str, state: State, context: Context, notes: Notes, beside: Beside | None = None
-    ) -> Attempt:
+    def _attempt(self, draft: str, state: State, context: Context, notes: Notes, ratio: float = 1.0) -> Attempt:
         attempt = Attempt(
             attempt=len(state.attempts) + 1,
             answer=draft,
@@ -143,14 +131,11 @@ class Verify:
         if not context.verify:
             return attempt
         question, read = state.asked or state.question, read_wide(state.held)
-        written = Written(state.written[draft]) if draft in state.written else None
+        written = self._written(draft, state)
         anew = self._anew(computed, context) if computed else None
-        # A correction that quotes stands in place of a model's words, and is worth no less than these would have to be.
-        corrects = self.quoting is not None and bool(state.attempts) and computed is None and not self.gives_way()
-        showing = WRITTEN if corrects or written else WORTH_SHOWING
-        if written and self.gives_way():
-            showing = WRITTEN_BY_SMALL
-        beside = beside or again(question, draft, state.attempts)
+        showing = WORTH_SHOWING
+        if written is not None:
+            showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
         checked = self.verifier(
             question,
             draft,
@@ -159,7 +144,7 @@ class Verify:
             **context.judging,
             showing=showing,
             written=written,
-            beside=beside,
+            ratio=ratio,
             computed=anew,
         )
         verification = located(checked, state.held)
@@ -167,6 +152,13 @@ class Verify:
         own = {name: record[name] for name in (*SUMMARY, "decision")}
         judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}
         return cast(Attempt, {**attempt, **own, **judged})
+
+    def _written(self, draft: str, state: State) -> Written | None:
+        """What is known of a draft that a chat model wrote; None for any other."""
+        if draft not in state.written:
+            return None
+        sureness = state.written[draft]
+        return Written(sureness) if self.writer is None else Written(sureness, self.writer.worth, self.writer.title)
 
     def _anew(self, computed: Computed, context: Context) -> Recomputed:
         """A figure and what it comes to when it is computed once more."""
@@ -176,14 +168,6 @@ class Verify:
             return Recomputed(computed, self.compute.again(computed, context))
         except CragError as error:
             return Recomputed(computed, None, str(error))
-
-
-def again(question: str, draft: str, attempts: Sequence[Attempt]) -> Beside | None:
-    """What a model answered beside the same quotation in an attempt before; None where it quoted another."""
-    for said in (attempt["beside"] for attempt in attempts if "beside" in attempt):
-        if without_markers(said["quotation"]) == without_markers(draft):
-            return Beside.of(question, draft, said["answer"], said["confidence"])
-    return None
 
 
 def refused(attempt: Attempt) -> bool:

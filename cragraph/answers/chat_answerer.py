@@ -1,13 +1,13 @@
 """The generator with a chat model: writes a cited answer, corrects a faulty one, and says when it does not know."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from cragraph.answers.answered import asks_whether, denies
-from cragraph.answers.excerpts import Excerpt, excerpts
+from cragraph.answers.excerpts import BUDGET, Excerpt, excerpts
 from cragraph.answers.extractive import FLOOR, ExtractiveGenerator
 from cragraph.answers.questions import split_question
 from cragraph.answers.ranking import AnswerRanker
@@ -17,25 +17,23 @@ from cragraph.language.markers import CITED, find_markers, without_markers
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages
-from cragraph.models.chat import ChatPart, ChatReply
+from cragraph.models.chat import ChatCaller, ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Passage, Verdict
 
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
 SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
-SMALLEST_CITER: Final = 2.0
-"""Billions of parameters below which a model is asked plainly, without an example and without numbers of passages: it
-copies the one, and with the other it declines where it knows."""
+ROOM: Final = 3_000
+"""Estimated tokens of passages that a capable model is sent: some ten passages whole."""
 DECLINE: Final = "I don't know"
 """The words by which a model refuses: short, and nothing else begins with them."""
 EXAMPLE: Final = "The bridge was rebuilt in 1894."
 """The sentence that the prompts give as an example: what a model copies of it is no answer."""
 POINTED: Final = 0.05
 """How likely to answer a passage's best sentence must be where the model named the passage and wrote no sentence."""
-SURE: Final = 0.6
-"""The same where the model declined: a small one overlooks what stands there, and is right more often than not if the
-reader finds nothing either."""
+MOST_QUERIES: Final = 3  # of a model that declines
+LONGEST_QUERY: Final = 200  # characters of such a query
 SHORT: Final = 3  # words of a reply that is a bare name or figure at most
 NOTHING: Final = "no passage says what it may mean"
 AGAIN: Final = (
@@ -56,6 +54,8 @@ _FRAME = re.compile(
     re.I,
 )
 """What a model says of the material before what the material says."""
+_SEARCH = re.compile(r"^[ \t*]*search(?:[ \t]+for)?[ \t*]*:(?P<queries>.*)\Z", re.I | re.M | re.S)
+"""What a model that declines wants searched for, at the end of its reply."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -68,37 +68,37 @@ class ChatGenerator(ChatPart):
     """Writes with a chat model, token by token into LangGraph's message stream unless the brief is a quiet one.
 
     With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
-    from the passages. A reply that declines becomes exactly `IDK`; an empty one is asked for once more and then is a
-    `ModelError`. A model of less than `SMALLEST_CITER` is asked plainly. A model of fewer billions of parameters than
-    `smallest`, where its size is known, gives way to a quotation that is accepted, and corrects nothing: the answer of
-    a later pass is quoted.
+    from the passages. A reply that declines becomes exactly `IDK`, and what the model would search for is noted; an
+    empty reply is asked for once more and then is a `ModelError`. A model that is worth little as a writer
+    (`Worth.capable`) is asked plainly, without an example that it would copy and without numbers of passages, and it
+    corrects nothing: the answer of a later pass is quoted.
     """
 
     ranker: AnswerRanker | None = None
-    smallest: float = 0.0
-
-    @property
-    def gives_way(self) -> bool:
-        """Whether the model is known to be smaller than `smallest`, so that quoting goes before asking it."""
-        return self.ranker is not None and self.caller.below(self.smallest)
 
     def __call__(self, brief: Brief, notes: Notes) -> str:
         """The answer with ``[n]`` markers that count the brief's passages from 1."""
         if not brief.passages:
             return IDK
-        if brief.previous and self.ranker is not None and self.gives_way:
+        capable = self.caller.worth.capable
+        if brief.previous and self.ranker is not None and not capable:
             notes.ran("corrections", "extractive")
             # Sentences that the model wrote would be taken for the passages' own.
             return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
-        task = "generate_plainly" if self.caller.below(SMALLEST_CITER) else "generate"
+        task = "generate" if capable else "generate_plainly"
         if brief.previous and brief.failed:
             task = "regenerate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
-        quoted = {"previous": brief.previous, "failed": failed}
-        chosen = sent(brief.question, brief.passages, self.ranker)
-        prompt = partial(
-            self.messages, task, notes, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=DECLINE
-        )
+        chosen = sent(brief.question, brief.passages, self.ranker, room_of(self.caller))
+
+        def prompt(passages: Sequence[Passage]) -> tuple[Messages, list[Passage]]:
+            # The answer before is shown with the numbers that its passages have in this prompt.
+            numbers = {number: place for place, number in enumerate(renumbering(chosen, passages), start=1)}
+            quoted = {"previous": with_numbers(brief.previous, numbers), "failed": failed}
+            return self.messages(
+                task, notes, passages, quoted=quoted, most=ANSWER_TOKENS, question=brief.question, idk=DECLINE
+            )
+
         messages, kept = prompt([one.passage for one in chosen])
         for more in (0.0, SECOND_TRY):
             reply = self._asked(messages, notes, brief, brief.temperature + more)
@@ -107,9 +107,8 @@ class ChatGenerator(ChatPart):
                 continue
             plainly = partial(self._plainly, kept, brief, notes)
             if answer := self._whole(reply, messages, renumbering(chosen, kept), brief, notes, plainly):
-                if answer == IDK and (said := self._quoted(brief, brief.passages, notes, SURE)):
-                    notes.degraded(f"{self.name} found no answer; this is what the passages say to the question.")
-                    return said
+                if answer == IDK:
+                    notes.search += wanted(reply.text)
                 return answer
         raise ModelError(f"{self.name} wrote an empty answer twice; wanted a sentence: try another model.")
 
@@ -132,7 +131,7 @@ class ChatGenerator(ChatPart):
         plainly: Callable[[], ChatReply],
     ) -> str:
         """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
-        text = tidy(reply.text)
+        text = tidy(_SEARCH.sub("", reply.text))
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"
         else:
@@ -215,6 +214,30 @@ class ChatGenerator(ChatPart):
         return "" if said == IDK else said
 
 
+def wanted(reply: str) -> list[str]:
+    """What a model that declined would search for: the queries of its reply's last line."""
+    match = _SEARCH.search(reply)
+    queries = (" ".join(query.split()) for query in re.split(r"[;\n]", match["queries"])) if match else ()
+    return [query for query in queries if 2 < len(query) <= LONGEST_QUERY][:MOST_QUERIES]
+
+
+def room_of(caller: ChatCaller) -> int:
+    """How many estimated tokens of passages a model is sent: many where it reads well, and its context has room."""
+    if not caller.worth.capable:
+        return BUDGET
+    context = caller.num_ctx
+    return ROOM if context is None else max(BUDGET, min(ROOM, context // 2))
+
+
+def with_numbers(answer: str, numbers: Mapping[int, int]) -> str:
+    """An answer with the numbers of its markers changed; a marker whose passage has none is left out."""
+    for marker in reversed(find_markers(answer)):
+        shown = "".join(f"[{numbers[n]}]" for n in marker.numbers if n in numbers)
+        start = marker.start if shown else len(answer[: marker.start].rstrip())
+        answer = answer[:start] + shown + answer[marker.end :]
+    return answer
+
+
 def _place_of(text: str, brief: Brief) -> str:
     """The one sentence of the passages that has all words of a text, with its number; empty where several have them."""
     words = set(content_words(text)) - set(content_words(brief.question))
@@ -237,12 +260,14 @@ def without_false_yes(question: str, answer: str) -> str:
     return rest[:1].upper() + rest[1:] if spans and denies(question, rest[spans[0][0] : spans[0][1]]) else ""
 
 
-def sent(question: str, passages: Sequence[Passage], ranker: AnswerRanker | None) -> list[Excerpt]:
+def sent(
+    question: str, passages: Sequence[Passage], ranker: AnswerRanker | None, budget: int = BUDGET
+) -> list[Excerpt]:
     """What of the passages a prompt on a question holds: the same for every call on them."""
     if ranker is None:
         return [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
     rankings = [ranker(part, passages) for part in split_question(question)]
-    return excerpts(question, passages, rankings, ranker.embeddings)
+    return excerpts(question, passages, rankings, ranker.embeddings, budget=budget)
 
 
 def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:
@@ -253,11 +278,7 @@ def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]
 
 def renumbered(text: str, numbers: Sequence[int]) -> str:
     """A text whose markers count the passages of the prompt, with the passages' own numbers; others are left out."""
-    for marker in reversed(find_markers(text)):
-        own = [numbers[n - 1] for n in marker.numbers if 0 < n <= len(numbers)]
-        start = marker.start if own else len(text[: marker.start].rstrip())
-        text = text[:start] + "".join(f"[{n}]" for n in own) + text[marker.end :]
-    return text
+    return with_numbers(text, dict(enumerate(numbers, start=1)))
 
 
 def unfinished(text: str, question: str) -> str:
@@ -300,9 +321,12 @@ def unframed(answer: str) -> str:
 
 
 def _fault(verdict: Verdict) -> str:
+    """A failed claim in a judge's words, with the quote that speaks against it and what the passages say instead."""
     parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
-    if verdict["reasoning"]:
+    if verdict["reasoning"] and "embedded" in verdict:
         parts.append(f"reason: {verdict['reasoning']}")
+    if verdict["verdict"] == "contradicted" and verdict["evidence"]:
+        parts.append(f'the passages say: "{verdict["evidence"]["quote"]}"')
     if correction := verdict.get("correction"):
         parts.append(f"correction: {correction}")
     return "; ".join(parts)

@@ -16,6 +16,7 @@ from cragraph.errors import CragError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import PATIENCE, Target, billions, late, run, translate, tried
+from cragraph.models.worth import Worth, by_size
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
@@ -111,9 +112,10 @@ class ChatCaller:
             self._told["size"] = size
         return self._told.get("size")
 
-    def below(self, limit: float) -> bool:
-        """Whether the model is known to have fewer billions of parameters than a limit; 0 is no limit."""
-        return limit > 0 and (size := self.billions) is not None and size < limit
+    @property
+    def worth(self) -> Worth:
+        """What the model's words are worth as evidence."""
+        return by_size(self.billions)
 
     @property
     def title(self) -> str:

@@ -55,19 +55,12 @@ class MultiQuery(ChatPart):
 class ChatQueries(ChatPart):
     """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer.
 
-    `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already. A model
-    of fewer billions of parameters than `smallest`, where its size is known, is to be asked `once` in a run.
+    `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already.
     """
 
     fallback: QueryWriter | None = None
     count: int = MOST_QUERIES
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
-    smallest: float = 0.0
-
-    @property
-    def once(self) -> bool:
-        """Whether the model is known to be small: the queries that it writes a second time find nothing more."""
-        return self.caller.below(self.smallest)
 
     def __call__(
         self,
@@ -78,12 +71,6 @@ class ChatQueries(ChatPart):
         passages: Sequence[Passage] = (),
     ) -> list[str]:
         """At most `count` queries; raises `ModelError` only when there is no fallback."""
-        settled = all(
-            one["verdict"] == "contradicted" and one["evidence"] is not None and "correction" in one for one in failed
-        )
-        if self.fallback is not None and not unanswered and failed and settled:
-            # The passages that are held already say what is right: a call would search for what was found.
-            return self.fallback(question, failed, unanswered, notes)
         faults = [f"- {one['text']}" + (f" ({one['reasoning']})" if one["reasoning"] else "") for one in failed]
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
@@ -106,19 +93,18 @@ class ChatQueries(ChatPart):
 class Contextualizer(ChatPart):
     """Makes a follow-up such as "and in 2022?" a question that stands alone; one call.
 
-    Of a model of fewer billions of parameters than `smallest`, where its size is known, the `rules` are asked first:
-    where they find what a question points to, they add what people add more often than it does.
+    Of a model that is worth little as a writer the `rules` are asked first: where they find what a question points to,
+    they add what people add more often than it does.
     """
 
     rules: Callable[[str, Sequence[Any], Notes], str] | None = None
-    smallest: float = 0.0
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
         """The stand-alone question; the question as it came, and noted, when the model fails.
 
         `messages` are the conversation before the question, in any form of `as_message`. Only the last ten count.
         """
-        if self.rules is not None and self.caller.below(self.smallest):
+        if self.rules is not None and not self.caller.worth.capable:
             alone = self.rules(question, messages, Notes())
             if alone != question:
                 return alone

@@ -57,16 +57,11 @@ class WrittenQuery(BaseModel):
 
 @dataclass(frozen=True)
 class QueryModel(ChatPart):
-    """Asks a chat model for the query; what does not fit tables and question is dropped.
-
-    A model of fewer billions of parameters than `smallest`, where its size is known, is not asked.
-    """
-
-    smallest: float = 0.0
+    """Asks a capable chat model for the query; what does not fit tables and question is dropped."""
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Reading | None:
         """The reading, with a chance of at most `MOST`; None where the model gave none that can be used. One call."""
-        if not Asked(question).operates or self.caller.below(self.smallest):
+        if not Asked(question).operates or not self.caller.worth.capable:
             return None
         shown = tables[:TABLES]
         described = "\n".join(f"Table {n}: {told(table)}" for n, table in enumerate(shown, start=1))

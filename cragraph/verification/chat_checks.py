@@ -75,19 +75,19 @@ class Support(BaseModel):
 class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
 
-    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model of fewer
-    billions of parameters than `smallest`, where its size is known, is not asked: that is a `ModelError`, too.
+    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model whose verdicts
+    say next to nothing (`Worth.judges`) is not asked: that is a `ModelError`, too.
     """
 
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
-    smallest: float = 0.0
 
     def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
-        """The record that the model writes, unless it is known to be too small."""
-        if self.caller.below(self.smallest):
-            size = f"{self.name} has {self.caller.billions:g} billion parameters"
-            told = f"{size}, too few to score an answer (wanted {self.smallest:g})"
-            raise ModelError(f"{told}: choose a larger judge_model.")
+        """The record that the model writes, unless its verdicts are known to say too little."""
+        if not (worth := self.caller.worth).judges:
+            raise ModelError(
+                f"{self.name} is not asked to score an answer, because its verdicts say too little (by {worth.source}): "
+                "choose a larger judge_model."
+            )
         return super().ask(record, task, notes, *about, **values)
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:

@@ -80,6 +80,12 @@ class SentenceExtractor:
         return split_claims(answer)
 
 
+def without_lead(text: str) -> str:
+    """A text without a list mark or a heading's mark before it."""
+    lead = _LEADING.match(text)
+    return text[lead.end() :] if lead else text
+
+
 def _core(answer: str, start: int, end: int) -> tuple[int, int]:
     """The offsets without list marks before and citation markers behind."""
     lead = _LEADING.match(answer, start, end)

@@ -15,7 +15,7 @@ from pydantic import Field
 from cragraph.errors import InputError, SettingsError, WeightsError
 from cragraph.types import Label, Verdict
 from cragraph.verification.decision import Line
-from cragraph.verification.result import AGAINST, CREDIT, counted, judges_of, reliance, word_for_word
+from cragraph.verification.result import AGAINST, CREDIT, counted, embedded, judges_of, reliance, word_for_word
 
 Weights = Mapping[str, float]
 Signals = Mapping[str, float]
@@ -228,7 +228,7 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
 
 def has_curve(verdicts: Sequence[Verdict]) -> bool:
     """Whether every claim that counts was judged by a judge whose scores are calibrated, and there is one."""
-    judges = set(judges_of(counted(verdicts)))
+    judges = {embedded(v)[0] for v in counted(verdicts) if v["verdict"] != "unjudged"}
     return bool(judges) and judges - EXACT <= curves().keys()
 
 
@@ -273,14 +273,14 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     own = counted(verdicts)
     if not own:
         return 0.0
-    judges = set(judges_of(own)) - EXACT
+    judges = {embedded(v)[0] for v in own if v["verdict"] != "unjudged"} - EXACT
     if unknown := sorted(judges - curves().keys()):
         raise InputError(
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
             f"{', '.join(unknown)}: choose the policy 'claims'."
         )
     chances = [
-        0.0 if v["verdict"] == "unjudged" else v["support"] for v in own if not (word_for_word(v) or is_exact(v))
+        0.0 if v["verdict"] == "unjudged" else embedded(v)[1] for v in own if not (word_for_word(v) or is_exact(v))
     ]
     if not chances:
         return 1.0

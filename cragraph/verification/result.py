@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any, Final, Self, cast
 
 from cragraph.language.markers import without_markers
+from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import shortened
 from cragraph.passages import doubts_of
 from cragraph.types import (
@@ -20,7 +22,7 @@ from cragraph.types import (
     mark_of,
     standing,
 )
-from cragraph.verification.claims import Uncovered
+from cragraph.verification.claims import Uncovered, without_lead
 from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, Decision, Line, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {
@@ -52,6 +54,11 @@ def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def judges_of(verdicts: Iterable[Verdict]) -> list[str]:
     """The judges whose verdicts stand, in order of appearance."""
     return list(dict.fromkeys(v["judge"] for v in verdicts if v["verdict"] != "unjudged"))
+
+
+def embedded(verdict: Verdict) -> tuple[str, float]:
+    """The embedded judge of a claim, and the support, 0..1, that it gave, whatever a model said beside it."""
+    return verdict.get("embedded", (verdict["judge"], verdict["support"]))
 
 
 def mean_support(verdicts: Sequence[Verdict]) -> float:
@@ -375,12 +382,19 @@ _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
 def word_for_word(verdict: Verdict) -> bool:
-    """Whether a supported claim is a stretch of its evidence, spacing, case and marks at its ends aside."""
+    """Whether a supported claim is whole sentences, lines or cells of its evidence; spacing, case and marks aside.
+
+    A stretch of a sentence may lack the words that take it back. What a model quotes is as short as it can be, and
+    makes nothing certain.
+    """
     evidence = verdict["evidence"]
-    if verdict["verdict"] != "supported" or evidence is None:
+    if verdict["verdict"] != "supported" or evidence is None or "embedded" in verdict:
         return False
-    text = bare(without_markers(verdict["text"]))
-    return bool(text) and text in bare(evidence["quote"])
+    text, quote = bare(without_markers(verdict["text"])), evidence["quote"]
+    cuts = [0, *(n for n, letter in enumerate(quote) if letter in "|\n"), len(quote)]
+    spans = [*sentence_spans(quote), *pairwise(cuts)]
+    stretches = (quote[one[0] : other[1]] for one in spans for other in spans if one[0] < other[1])
+    return bool(text) and text in bare(quote) and any(text == bare(without_lead(one.strip("| \n"))) for one in stretches)
 
 
 def bare(text: str) -> str:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, TypeVar
@@ -13,7 +13,9 @@ from cragraph.choices import JUDGES
 from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
 from cragraph.language.words import shortened
+from cragraph.language.markers import without_markers
 from cragraph.models.cache import LRU
+from cragraph.models.worth import NEUTRAL, Worth
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import (
     Answered,
@@ -25,6 +27,7 @@ from cragraph.protocols import (
     Scorer,
     deadline,
     reason_of,
+    remaining,
     stand_in,
 )
 from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
@@ -33,18 +36,29 @@ from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, same_but_one
-from cragraph.verification.decision import WORTH_SHOWING, Line, reaches
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit
+from cragraph.verification.decision import WORTH_SHOWING, Line
+from cragraph.verification.evidence import (
+    Judged,
+    Written,
+    merged,
+    ratio_of_facts,
+    updated,
+    written_probability,
+)
+from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, within
+from cragraph.verification.judges.llm import LLMJudge, ModelReading
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
-from cragraph.verification.policies import AUTO, POLICIES, Own, Weights
+from cragraph.verification.policies import AUTO, POLICIES, Own, Weights, is_exact
 from cragraph.verification.result import (
     ADDRESSED,
     DIFFER,
+    IN_FAVOUR,
     UNCHECKED,
     UNJUDGED,
     Reading,
     Verification,
     counted,
+    embedded,
     judges_of,
 )
 from cragraph.verification.signals import (
@@ -57,8 +71,8 @@ from cragraph.verification.signals import (
     quoted_contradictions,
 )
 from cragraph.verification.signals.closeness import measure_closeness
+from cragraph.verification.stated import unstated
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
-from cragraph.verification.written import Beside, Written, card, features
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -76,6 +90,8 @@ ALWAYS: Final = (
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
+OPEN: Final = "This part of the question may be unanswered"
+NOWHERE: Final = "No passage has this in any form"
 MOST_UNREAD: Final = 0.5
 """The confidence is at most this where the reader could not read question and answer, as in other languages."""
 EITHER: Final = 0.5
@@ -90,8 +106,11 @@ CONTRADICTED: Final = 0.7
 contradictions as not; in an answer they are rare, and the line is higher."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
 """What a judge that is not available needs, where the table of judges does not say."""
-CHAT_JUDGES: Final = frozenset({"llm", "cascade"})
-"""Judges that read question and answer themselves: beside them the reader's chance is shown, and not joined."""
+BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
+"""Judges, as they are asked for, beside which a chat model judges where there is one; for `llm` always, for the others
+where its verdict says something that the embedded reading does not."""
+FIRM: Final = 0.95
+"""The probability from which the embedded reading of an answer is firm enough to ask no model."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +142,7 @@ class Verifier:
     source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
     scorer: AnswerScorer | None = None  # reads whether the answer answers the question
     contradicts: Contradicts | None = None  # reads whether two claims that are nearly the same contradict each other
+    model: LLMJudge | None = None  # a chat model that judges beside the embedded judges
     cache: VerdictCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -149,7 +169,7 @@ class Verifier:
         on_low_confidence: OnLowConfidence = "doubt",
         showing: float = WORTH_SHOWING,
         written: Written | None = None,
-        beside: Beside | None = None,
+        ratio: float = 1.0,
         computed: Recomputed | None = None,
         deadline_s: float | None = None,
     ) -> Verification:
@@ -162,9 +182,8 @@ class Verifier:
         verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
-        may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote:
-        its chance to be right is one of its own (`verification.written`), and so is that of a quotation `beside` such
-        an answer. `computed` is what a computed answer comes to when it is computed once more: that judges it, and no
+        may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote
+        (`verification.evidence`), and `ratio` the likelihood ratio of what else is known of the answer. `computed` is what a computed answer comes to when it is computed once more: that judges it, and no
         network. After `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
@@ -175,7 +194,7 @@ class Verifier:
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
         case = _Case(
-            question, answer, passages, own, self._chain(judge), policy, chosen, known_facts, written, beside, computed
+            question, answer, passages, own, self._chain(judge), judge, policy, chosen, known_facts, written, ratio, computed
         )
         try:
             with deadline(deadline_s):
@@ -245,7 +264,67 @@ class Verifier:
             options=self.options.signals,
         )
         signals, missing = measure(wanted, material, case.notes)
-        return self._weighed(case, material, signals, missing, replies)
+        found = self._weighed(case, material, signals, missing, replies)
+        judged = self._by_model(case, found) if self._asks(case, found) else None
+        if judged is None:
+            return found
+        again = replace(material, verdicts=attributed(
+            judged[0], case.passages, closeness.rows, self.options.signals.attribution_threshold
+        ))  # fmt: skip
+        signals, missing = measure(wanted, again, case.notes)
+        return self._weighed(case, again, signals, missing, replies, judged[1])
+
+    def _asks(self, case: "_Case", found: Verification) -> bool:
+        """Whether a model is asked to judge: where it is wanted, and what it says can change what becomes of it."""
+        if self.model is None or case.judge not in BY_MODEL or case.computed is not None or not found.claims:
+            return False
+        if "custom" in self.judges and case.judge == "auto" or not any(p["text"].strip() for p in case.passages):
+            return False
+        if case.judge == "llm":
+            return True
+        firm = found.confidence >= FIRM and found.supported_by_passages and not found.conflicts
+        return self.model.caller.worth.judges and not firm
+
+    def _by_model(self, case: "_Case", found: Verification) -> tuple[list[Verdict], Judged] | None:
+        """The verdicts of a chat model joined with the embedded ones, and what it says of the whole answer."""
+        model, own = self.model, found.claims
+        assert model is not None
+        claims = [claim_of(verdict) for verdict in own if not over_limit(verdict) and not is_exact(verdict)]
+        limits = [limit for limit in (self.options.judge_timeout, remaining()) if limit is not None]
+
+        def call() -> ModelReading:
+            return within(
+                min(limits, default=None), partial(model.read, claims, case.passages, case.notes, question=case.question)
+            )
+
+        reading = stand_in(f"Judge {model.name!r}", call, "the embedded judge's verdicts stand", case.notes)
+        if reading is None:
+            return None
+        said = zip(claims, reading.verdicts, strict=True)
+        by_place = {(claim["start"], claim["end"], claim["text"]): verdict for claim, verdict in said}
+        worth = model.caller.worth if reading.attentive else NEUTRAL
+        if not reading.attentive:
+            if case.written is not None and case.written.model == model.caller.title:
+                case.written = replace(case.written, worth=NEUTRAL)
+            return list(own), Judged(worth)
+        verdicts = []
+        for verdict in own:
+            theirs = by_place.get((verdict["start"], verdict["end"], verdict["text"]))
+            verdicts.append(verdict if theirs is None else merged(verdict, theirs, worth))
+        case.notes.ran("judge", judge_names(verdicts))
+        lacking = [
+            fact
+            for verdict in counted(verdicts)
+            if verdict["verdict"] in IN_FAVOUR and "embedded" in verdict
+            for fact in unstated(
+                without_markers(verdict["text"]), case.passages, case.question,
+                [*([verdict["evidence"]] if verdict["evidence"] else []), *verdict.get("further", [])],
+            )
+        ]  # fmt: skip
+        words = tuple(dict.fromkeys(fact.text.strip() for fact in lacking))
+        return verdicts, Judged(
+            worth, reading.answers, reading.open, tuple(reading.search), words, ratio_of_facts(lacking)
+        )
 
     def _model_calls(
         self, case: "_Case", wanted: Collection[str], needed: Collection[str]
@@ -294,25 +373,35 @@ class Verifier:
         return weigh_sources([policies.recalibrated(v, own) for v in judged], case.passages, weights, judge)
 
     def _weighed(
-        self, case: "_Case", material: Material, signals: policies.Signals, missing: Texts, replies: Replies
+        self,
+        case: "_Case",
+        material: Material,
+        signals: policies.Signals,
+        missing: Texts,
+        replies: Replies,
+        judged: Judged | None = None,
     ) -> Verification:
-        """What the policy makes of verdicts and signals, joined with what the reader says of the answer."""
+        """What the policy makes of verdicts and signals, joined with what the reader and a model say of the answer."""
         verdicts, uncovered = material.verdicts, uncovered_parts(case.answer, material.verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
         asked = answered if "answered" in replies else None
-        read = reading_of(case.policy, asked, case.written, case.beside)
+        read = reading_of(case.policy, asked, case.written, case.ratio, judged)
         made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
         for sentence in made.degraded:
             case.notes.degraded(sentence)
         evades = (
-            case.written is None
+            judged.answers == "no"
+            if judged is not None and judged.answers
+            else case.written is None
             and answered.quoted
             and answered.probability is not None
             and answered.probability < ADDRESSED
-            and (case.beside is None or made.confidence < ADDRESSED)
+            and made.confidence < ADDRESSED
         )
+        opened = [f"{OPEN}: “{judged.open}”"] if judged is not None and judged.answers == "part" and judged.open else []
+        nowhere = [f"{NOWHERE}: {', '.join(judged.unstated)}."] if judged is not None and judged.unstated else []
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
         found = find_conflicts(case.passages)
@@ -328,6 +417,8 @@ class Verifier:
             issues=(
                 *map(differ, answered.conflicts),
                 *([EVADES] if evades else []),
+                *opened,
+                *nowhere,
                 *([FIT_UNKNOWN] if FIT_UNKNOWN in made.degraded else []),
                 *issues_of(signals, verdicts),
                 *([f"{lost} {UNJUDGED}"] if lost else []),
@@ -348,6 +439,8 @@ class Verifier:
         )
 
     def _chain(self, judge: str) -> JudgeChain:
+        if self.model is not None and judge in ("llm", "cascade"):
+            judge = "encoder"  # a model is asked beside it (`_by_model`)
         if judge not in self.judges:
             wants = ELSE_WANTS.get(judge) or (JUDGES[judge].wants if judge in JUDGES else "")
             why = f"needs {wants}" if wants else "is not known"
@@ -416,20 +509,27 @@ def weighed(
 
 
 def reading_of(
-    asked: str, answered: Answered | None, written: Written | None, beside: Beside | None = None
+    asked: str, answered: Answered | None, written: Written | None, ratio: float = 1.0, judged: Judged | None = None
 ) -> Reading | None:
-    """What of the reader's words, and a model's, counts beside the policy that was asked for; None where nothing does.
+    """What counts beside the policy that was asked for; None where nothing does.
 
     `answered` is what the reader said, None where none was asked.
     """
-    if asked not in JOINED or answered is None:
+    if asked not in JOINED or (answered is None and judged is None and ratio == 1.0):
         return None
-    more: dict[str, Any] = {} if written is None else {"sureness": written.sureness}
-    if beside is not None:
-        more["beside"] = {"chance": beside.chance, "shared": beside.shared}
-    if answered.conflicts:
-        more["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
-    return {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}, **more}
+    read: dict[str, Any] = {}
+    if answered is not None:
+        read |= {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}}
+        # A model that read all passages and found the question answered has weighed what they say against each other.
+        if answered.conflicts and not (judged is not None and judged.answers == "all"):
+            read["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
+    if written is not None and answered is not None:
+        read["written"] = asdict(written)
+    if ratio != 1.0:
+        read["ratio"] = ratio
+    if judged is not None:
+        read["judged"] = judged.to_dict()
+    return read
 
 
 def differ(conflict: Conflict) -> str:
@@ -445,33 +545,35 @@ def differ(conflict: Conflict) -> str:
 def joined(
     value: float, verdicts: Sequence[Verdict], read: Reading | None, checked: float = 1.0
 ) -> tuple[float, float, bool]:
-    """The confidence that a policy's value makes with what the reader said; the value, and whether it was cut."""
+    """The confidence that a policy's value makes with all else that is known; the value, and whether it was cut."""
     if read is None:
         return value, value, False
-    confidence, value, cut = _joined(value, verdicts, read, checked)
-    return round(confidence * read.get("agreed", 1.0), 6), value, cut
+    judged = Judged.from_dict(read["judged"]) if "judged" in read else None
+    before, value, cut = _before(value, verdicts, read, judged)
+    after = updated(before, read.get("ratio", 1.0), judged.ratio(verdicts) if judged else 1.0)
+    return round(after * min(checked, 1.0) * read.get("agreed", 1.0), 6), value, cut
 
 
-def _joined(value: float, verdicts: Sequence[Verdict], read: Reading, checked: float) -> tuple[float, float, bool]:
-    if "sureness" in read and read["seen"]:
-        least = min((v["support"] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
-        chance = card().chance(features(read["seen"], least, Written(read["sureness"])))
-        if any(v["verdict"] != "supported" for v in counted(verdicts)):
-            chance = min(chance, value)  # whatever speaks for the whole, a claim of it has failed
-        return round(chance * checked, 6), value, False
+def _before(
+    value: float, verdicts: Sequence[Verdict], read: Reading, judged: Judged | None
+) -> tuple[float, float, bool]:
+    """The probability before a model judged the answer."""
+    if "written" in read:
+        written = Written(**{**read["written"], "worth": Worth(**read["written"]["worth"])})
+        least = min((embedded(v)[1] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
+        probability = written_probability(read["seen"], least, written)
+        if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
+            probability = min(probability, value)  # whatever speaks for the whole, a claim of it has failed
+        return (probability if counted(verdicts) else 0.0), value, False
+    if "chance" not in read:
+        return value, value, False
     if read["chance"] is None:
         cut = value > MOST_UNREAD and EMBEDDED.issuperset(judges_of(verdicts))
         return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)
-    if not read["quoted"] or any(v["judge"] in CHAT_JUDGES for v in verdicts):
-        return value, value, False
-    sure = value * read["chance"]
-    if "beside" in read and reaches(sure, WORTH_SHOWING):
-        # It neither hides what would be shown without a model nor shows what the reader refuses.
-        sure = min(max(card().chance_beside(sure, Beside(**read["beside"])), WORTH_SHOWING), checked)
-    return round(sure, 6), value, False
+    return (value * read["chance"] if read["quoted"] else value), value, False
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Case:
     """One call of the verifier: what is verified, by whom, and which policies are to be computed."""
 
@@ -480,11 +582,12 @@ class _Case:
     passages: Sequence[Passage]
     notes: Notes
     chain: JudgeChain
+    judge: str
     policy: str
     chosen: Sequence[str]
     known_facts: Sequence[str]
     written: Written | None = None
-    beside: Beside | None = None
+    ratio: float = 1.0
     computed: Recomputed | None = None
 
 

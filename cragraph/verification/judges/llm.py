@@ -3,30 +3,29 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
-from cragraph.language.facts import Kind, compare, extract
-from cragraph.language.facts.polarity import denials, negation_differs, negative
 from cragraph.language.quotes import placed
 from cragraph.language.sentences import sentence_spans
-from cragraph.language.words import is_light, terms
 from cragraph.models.chat import ChatPart, ask
-from cragraph.models.replies import Text, Whole, schema_of
-from cragraph.protocols import Judge, Notes
+from cragraph.models.replies import Lines, Text, Whole, read_text, schema_of
+from cragraph.protocols import Notes
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.conflict import find_conflict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
-ROW_TOKENS: Final = 200  # per verdict: what its texts may have at most, and the names around them
+ROW_TOKENS: Final = 260  # per verdict: what its texts may have at most, and the names around them
 NEAREST: Final = 0.3  # share of a claim's words that a sentence has which is read for its sake
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
+MOST_QUOTES: Final = 3  # of a claim
+CONTROL_CHARS: Final = (30, 220)  # of a sentence that becomes the control claim
+PLAIN_CONTROL: Final = "One of the passages gives the number {number}."
 
 STATUSES: Final[Mapping[str, Label]] = {
     **dict.fromkeys(("supported", "fully_supported", "true", "yes", "entailed", "verified", "correct"), "supported"),
@@ -53,6 +52,31 @@ def _field(default: Any, *names: str, **schema: Any) -> Any:
     return Field(default, validation_alias=AliasChoices(*names), json_schema_extra=schema or None)
 
 
+def _read_quotes(value: Any) -> list[str]:
+    """The quotes of a claim: a list, or a text that is one quote; dots are what a small model writes for nothing."""
+    items = value if isinstance(value, list) else [value]
+    texts = (read_text(item) for item in items)
+    return [text for text in texts if re.search(r"\w", text)]
+
+
+def _read_answers(value: Any) -> str:
+    word = str(value if value is not None else "").strip().lower().rstrip(".")
+    return {"all": "all", "yes": "all", "true": "all", "part": "part", "partly": "part", "partially": "part",
+            "no": "no", "none": "no", "false": "no"}.get(word, "")  # fmt: skip
+
+
+Quotes = Annotated[
+    list[str],
+    BeforeValidator(_read_quotes),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": MOST_QUOTES}),
+]
+Answers = Annotated[
+    Literal["all", "part", "no", ""],
+    BeforeValidator(_read_answers),
+    WithJsonSchema({"type": "string", "enum": ["ALL", "PART", "NO"]}),
+]
+
+
 class JudgedClaim(BaseModel):
     """The verdict on a numbered claim, also under the names that models like better.
 
@@ -61,7 +85,7 @@ class JudgedClaim(BaseModel):
     """
 
     n: Whole = _field(0, "n", "number", "id", "index", "claim_number")
-    evidence: Text = _field("", "evidence", "quote", "supporting_evidence", "evidence_quote", maxLength=300)
+    evidence: Quotes = _field([], "evidence", "quote", "quotes", "supporting_evidence", "evidence_quote")
     status: Status = _field(..., "status", "verdict", "label", "supported", "verified", "judgement", "judgment")
     reasoning: Text = _field("", "reasoning", "reason", "explanation", "rationale", optional=True, maxLength=160)
     correction: Text = _field(
@@ -73,9 +97,12 @@ class JudgedClaim(BaseModel):
 
 
 class JudgedClaims(BaseModel):
-    """Verdicts on numbered claims, no more of them than were asked for."""
+    """Verdicts on numbered claims, no more of them than were asked for, and whether they answer the question."""
 
     claims: list[JudgedClaim]
+    answers: Answers = _field("", "answers", "answers_question", "addresses")
+    open: Text = _field("", "open", "missing", "left_open", optional=True, maxLength=160)
+    search: Lines = _field([], "search", "queries", optional=True, maxItems=3)
     suggested_corrections: SkipJsonSchema[list[Text]] = []
 
 
@@ -90,15 +117,28 @@ def rows_on(count: int) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
+class ModelReading:
+    """What a chat model says of an answer.
+
+    `answers` is whether the claims answer the question, empty where the model did not say; `open` is what they leave
+    open, and `search` holds words to search for it. `attentive` is false where the model called a claim supported that
+    was made false for it to find: its verdicts then say nothing.
+    """
+
+    verdicts: list[Verdict]
+    answers: str = ""
+    open: str = ""
+    search: list[str] = field(default_factory=list)
+    attentive: bool = True
+
+
+@dataclass(frozen=True)
 class LLMJudge(ChatPart):
     """Judges claims with a chat model, at temperature 0; raises `ModelError` when a reply cannot be read.
 
-    Support counts where a passage holds the quote and the quote has the claim's figures, names and negations, and a
-    contradiction where claim and quote show it; else the claim is `unjudged`, so that the next judge decides.
-
-    Quotes are compared as sets of facts, which does not see who did what to whom, and a small or an obedient model
-    calls anything supported. So no claim is worth more than the `holder`, who reads claim and passage as a whole, says:
-    the model may find fault with what the holder lets pass, and never the other way round.
+    A verdict stands where at least one of its quotes stands in a passage, in any language; without one the claim is
+    `unjudged`. Beside the claims the model gets a control claim: a sentence of the passages with one figure changed. A
+    model that calls that supported would call anything supported.
 
     With `excerpts` the model reads of the passages what the call that answered the question read, before all else, so
     that a server has it already, and then the sentences that are nearest to the claims where these are not among it.
@@ -106,56 +146,64 @@ class LLMJudge(ChatPart):
     """
 
     name: str = "llm"
-    smallest: float = 0.0  # billions of parameters below which the model, where its size is known, judges nothing
-    holder: Judge | None = None
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in the order of the claims; one call for each `BATCH` claims."""
-        if self.caller.below(self.smallest):
-            size = f"{self.caller.title} has {self.caller.billions:g} billion parameters"
-            why = f"{size}, too few to judge (wanted {self.smallest:g})"
-            if self.holder is not None:
-                notes.ran("not a judge", f"{self.caller.title} (fewer than {self.smallest:g} billion parameters)")
-                return list(self.holder(claims, passages, notes, question=question))
-            notes.degraded(f"{why}: choose the judge llm to let it judge all the same.")
-            return [unjudged(claim, f"{why}.", self.name) for claim in claims]
-        verdicts: list[Verdict] = []
-        for start in range(0, len(claims), BATCH):
-            verdicts += self._batch(claims[start : start + BATCH], passages, notes, question)
-        if self.holder is None or all(verdict["verdict"] not in IN_FAVOUR for verdict in verdicts):
-            return verdicts
-        own = self.holder(claims, passages, notes, question=question)
-        return [held(verdict, by) for verdict, by in zip(verdicts, own, strict=True)]
+        return self.read(claims, passages, notes, question=question).verdicts
 
-    def _batch(
-        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
-    ) -> list[Verdict]:
-        caller, count = self.caller, len(claims)
-        listed = "\n".join(f"{number}. {claim['text']}" for number, claim in enumerate(claims, start=1))
+    def read(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> ModelReading:
+        """The verdicts, and what the model says of the whole answer; one call for each `BATCH` claims."""
+        readings = [
+            self._batch(claims[start : start + BATCH], passages, notes, question)
+            for start in range(0, len(claims), BATCH)
+        ]
+        verdicts = [verdict for reading in readings for verdict in reading.verdicts]
+        # Of an answer that was judged in parts, one part may answer what the others leave open.
+        order = ("all", "part", "no", "")
+        whole = min(readings, key=lambda reading: order.index(reading.answers), default=ModelReading([]))
+        search = [words for reading in readings for words in reading.search]
+        return ModelReading(verdicts, whole.answers, whole.open, search, all(one.attentive for one in readings))
+
+    def _batch(self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str) -> ModelReading:
+        caller = self.caller
+        control = control_claim(passages)
+        texts = [*(claim["text"] for claim in claims), control]
+        count = len(texts)
+        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
         about = question or "(not known)"
         shown = self._shown(question, claims, passages)
         messages, used = self.messages("judge", notes, shown, {"claims": listed}, question=about, count=count)
-        most = (count + 1) * ROW_TOKENS
+        most = (count + 2) * ROW_TOKENS
         reply = ask(caller, messages, JudgedClaims, notes, most=most, schema=rows_on(count))
         if len(reply.suggested_corrections) == len(reply.claims):
             for row, correction in zip(reply.claims, reply.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
-        rows = _by_number(reply.claims, claims)
+        rows = _by_number(reply.claims, texts)
+        checked = rows.pop(count - 1, None)
+        attentive = checked is None or checked.status not in IN_FAVOUR
         if not rows:
-            raise ModelError(f"{caller.title} judged none of the {count} claims; wanted a verdict on each.")
-        if missing := count - len(rows):
-            notes.degraded(f"{caller.title} left out {missing} of {count} claims; they are unjudged.")
+            raise ModelError(f"{caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
+        if missing := len(claims) - len(rows):
+            notes.degraded(f"{caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
+        if not attentive:
+            notes.degraded(
+                f"{caller.title} called a claim supported that was made false to test it (“{control}”): its verdicts "
+                "do not count."
+            )
         none = JudgedClaim(status="none", reasoning="The judge's reply left this claim out.")
         places = [passage["chunk_id"] for passage in passages]
         for row in rows.values():
             row.passage = places.index(used[row.passage - 1]["chunk_id"]) + 1 if 0 < row.passage <= len(used) else 0
         verdicts = [self._verdict(claim, rows.get(number, none), passages) for number, claim in enumerate(claims)]
         if doubtful := sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows):
-            notes.degraded(f"{caller.title} quoted nothing that supports {doubtful} of {count} claims as it says.")
-        return verdicts
+            notes.degraded(f"{caller.title} quoted nothing that supports {doubtful} of {len(claims)} claims as it says.")
+        answers = reply.answers if question else ""
+        return ModelReading(verdicts, answers, reply.open if answers != "all" else "", [*reply.search], attentive)
 
     def _shown(self, question: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> Sequence[Passage]:
         """What of the passages the model reads: all where nothing says what was asked."""
@@ -169,86 +217,70 @@ class LLMJudge(ChatPart):
         return shown
 
     def _verdict(self, claim: Claim, row: JudgedClaim, passages: Sequence[Passage]) -> Verdict:
-        label, evidence, why = _borne_out(claim["text"], row, passages)
-        # A status has no degrees, and a small model's own numbers mislead.
-        against = float("contradicted" in (label, row.status if label == "unsupported" else label))
+        found = [one for quote in row.evidence if (one := quoted(quote, passages, row.passage - 1))]
+        if not found and not row.evidence and row.status in IN_FAVOUR:
+            found = [one for one in [best_sentence(claim["text"], passages, row.passage - 1)] if one]
+        label: Label = row.status
+        why = ""
+        if label in (*IN_FAVOUR, "contradicted") and not found:
+            # A contradiction that nothing shows is still no support.
+            label = "unsupported" if label == "contradicted" else "unjudged"
+            why = "The quoted evidence is not in the passages." if row.evidence else "No evidence was quoted."
         said = row.reasoning.rstrip()
         said += "." if said and why and said[-1] not in ".!?" else ""
-        reasoning = f"{said} {why}".strip()
-        verdict = verdict_of(claim, label, CREDIT[label], against, evidence, reasoning, self.name)
+        evidence = [whole_words(one, passages) for one in found] if label != "unjudged" else []
+        # A status has no degrees, and a small model's own numbers mislead.
+        verdict = verdict_of(
+            claim, label, CREDIT[label], float(label == "contradicted"), evidence[0] if evidence else None,
+            f"{said} {why}".strip(), self.name,
+        )  # fmt: skip
+        if evidence[1:]:
+            verdict["further"] = evidence[1:]
         if row.correction and label not in ("supported", "unjudged"):
             verdict["correction"] = row.correction
         return verdict
 
 
-def held(verdict: Verdict, by: Verdict) -> Verdict:
-    """A verdict that is worth no more than another on the same claim; what nobody else could judge stays."""
-    if verdict["verdict"] not in IN_FAVOUR or by["verdict"] == "unjudged":
-        return verdict
-    support = min(verdict["support"], by["support"])
-    if CREDIT[by["verdict"]] >= CREDIT[verdict["verdict"]]:
-        return {**verdict, "support": support}
-    said = f"{verdict['judge']} calls it {verdict['verdict'].replace('_', ' ')}; {by['judge']}: {by['reasoning']}"
-    return {**by, "support": support, "reasoning": said, "judge": verdict["judge"]}
+def control_claim(passages: Sequence[Passage]) -> str:
+    """A claim that no passage supports: a sentence of the passages in which one figure is changed.
+
+    Where no sentence has a figure, it says that a passage gives a number which none gives.
+    """
+    text = "\n".join(passage["text"] for passage in passages)
+    for passage in passages:
+        for start, end in sentence_spans(passage["text"]):
+            sentence = " ".join(passage["text"][start:end].split())
+            figure = re.search(r"(?<![\w.,:/-])\d{1,6}(?![\w.,:/-]*\d)", sentence)
+            if figure is None or not CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] or "|" in sentence:
+                continue
+            return sentence[: figure.start()] + _other_number(int(figure[0]) + 3, text) + sentence[figure.end() :]
+    return PLAIN_CONTROL.format(number=_other_number(7341, text))
 
 
-def _by_number(rows: Sequence[JudgedClaim], claims: Sequence[Claim]) -> dict[int, JudgedClaim]:
+def _other_number(number: int, text: str) -> str:
+    """The first number from `number` on, in steps of four, whose digits a text does not have."""
+    while str(number) in text:
+        number += 4
+    return str(number)
+
+
+def whole_words(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
+    """The quote with the rest of its words where a model quoted part of one; quotes are as short as models can."""
+    text, start, end = passages[evidence["passage"]]["text"], evidence["start"], evidence["end"]
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return {**evidence, "start": start, "end": end, "quote": text[start:end]}
+
+
+def _by_number(rows: Sequence[JudgedClaim], texts: Sequence[str]) -> dict[int, JudgedClaim]:
     """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
     by_number: dict[int, JudgedClaim] = {}
     for row in rows:
-        repeated = (place for place, claim in enumerate(claims) if row.claim and placed(row.claim, claim["text"]))
+        repeated = (place for place, text in enumerate(texts) if row.claim and placed(row.claim, text))
         place = row.n - 1 if row.n else next(repeated, -1)
-        if 0 <= place < len(claims):
+        if 0 <= place < len(texts):
             by_number.setdefault(place, row)
     unnumbered = not any(row.n or row.claim for row in rows)
-    return dict(enumerate(rows)) if unnumbered and len(rows) == len(claims) else by_number
-
-
-_FIGURES: frozenset[Kind] = frozenset(("number", "percent", "points", "money", "measure", "date", "quarter", "time"))
-
-
-def _borne_out(claim: str, row: JudgedClaim, passages: Sequence[Passage]) -> tuple[Label, Evidence | None, str]:
-    """The verdict as far as the passages bear it out, with its evidence and what was found against it."""
-    label, likely = row.status, row.passage - 1
-    # A small model writes dots where it has nothing to say.
-    quote = row.evidence if re.search(r"\w", row.evidence) else ""
-    if label in ("unsupported", "unjudged"):
-        return label, None, ""
-    evidence = quoted(quote, passages, likely) if quote else best_sentence(claim, passages, likely)
-    doubt: Label = "unsupported" if label == "contradicted" else "unjudged"
-    if evidence is None:
-        return doubt, None, "The quoted evidence is not in the passages." if quote else "No evidence was quoted."
-    if not _shared(claim, evidence["quote"]):
-        return doubt, None, "The quoted evidence is about something else."
-    text = _sentences_around(evidence, passages)
-    if label == "contradicted":
-        everything = "\n".join(passage["text"] for passage in passages)
-        nowhere = compare(extract(claim), extract(everything), everything).lacking
-        conflict = find_conflict(claim, text, nowhere, names=True)
-        return (label, evidence, f"{conflict.reason}.") if conflict else (doubt, None, "No conflict could be shown.")
-    if fault := _unquoted(claim, text):
-        return doubt, None, fault
-    return label, evidence, ""
-
-
-def _sentences_around(evidence: Evidence, passages: Sequence[Passage]) -> str:
-    """The quote with the rest of its sentences: models quote as few words as they can."""
-    text = passages[evidence["passage"]]["text"]
-    own = [span for span in sentence_spans(text) if span[0] < evidence["end"] and evidence["start"] < span[1]]
-    return text[own[0][0] : own[-1][1]] if own else evidence["quote"]
-
-
-def _shared(claim: str, quote: str) -> bool:
-    """Whether claim and quote have a word in common; in another script or language they need not."""
-    wanted, stated = ({term for term in terms(text) if not is_light(term)} for text in (claim, quote))
-    return not wanted or not stated or not wanted.isdisjoint(stated) or not (claim.isascii() and quote.isascii())
-
-
-def _unquoted(claim: str, text: str) -> str:
-    """What of a claim the sentences of its quote do not say: a figure, a name, a negation; empty for nothing."""
-    for fact in compare(extract(claim), extract(text), text).lacking:
-        if fact.kind in _FIGURES or fact.kind == "name":
-            return f"The quoted evidence does not say “{fact.text}”."
-    if bool(denials(claim)) != bool(denials(text)) and (negation_differs(claim, text) or not negative(text)):
-        return "The quoted evidence and the claim are not negated alike."
-    return "The quoted evidence says the opposite." if find_conflict(claim, text, ()) else ""
+    return dict(enumerate(rows)) if unnumbered and len(rows) == len(texts) else by_number
