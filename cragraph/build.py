@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cragraph.search.rerankers.encoder import ReaderScorer
     from cragraph.search.retriever import SourceWeights
     from cragraph.store import Collections, Store
+    from cragraph.verification.judges.llm import LLMJudge
 
 logger = logging.getLogger(__name__)
 
@@ -285,7 +286,7 @@ class Parts:
 
     @once
     def judges(self) -> Mapping[str, Judge]:
-        """Every judge that can run here, by name; `auto` is the caller's own, else an entailment model, else the encoder.
+        """Every judge that can run here, by name; `auto` is the caller's, else an entailment model, else the encoder.
 
         Beside `auto` a chat model judges where there is one (`Verifier.model`).
         """
@@ -319,7 +320,7 @@ class Parts:
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=cragraph.answers.answered.ReaderScorer(self.ranker),
-            model=self.judge("llm"),
+            model=cast("LLMJudge | None", self.judge("llm")),
             contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
                 calibration=chosen.calibration,
@@ -379,7 +380,10 @@ def acts_of(parts: Parts) -> dict[str, Act]:
             parts.sources if stored else None,
         ),
         "rerank": Rerank(
-            parts.reranker, 5 if settings.multi_query else kept, parts.neighbours if search and stored else None
+            parts.reranker,
+            5 if settings.multi_query else kept,
+            parts.neighbours if search and stored else None,
+            lambda: parts.chat is not None and parts.chat.worth.capable,
         ),
         "generate": Generate(parts.generator, parts.compute, verify.quotation_first, parts.quoting),
         "verify": verify,

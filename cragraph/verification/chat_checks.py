@@ -75,8 +75,8 @@ class Support(BaseModel):
 class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
 
-    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model whose verdicts
-    say next to nothing (`Worth.judges`) is not asked: that is a `ModelError`, too.
+    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model whose
+    verdicts say next to nothing (`Worth.judges`) is not asked: that is a `ModelError`, too.
     """
 
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
@@ -85,8 +85,8 @@ class LLMScores(ChatPart):
         """The record that the model writes, unless its verdicts are known to say too little."""
         if not (worth := self.caller.worth).judges:
             raise ModelError(
-                f"{self.name} is not asked to score an answer, because its verdicts say too little (by {worth.source}): "
-                "choose a larger judge_model."
+                f"{self.name} is not asked to score an answer, because its verdicts say too little (by "
+                f"{worth.source}): choose a larger judge_model."
             )
         return super().ask(record, task, notes, *about, **values)
 

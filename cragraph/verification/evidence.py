@@ -79,7 +79,8 @@ class Judged:
         return ratio_of(labels, self.worth) * self._of_answering() * self.ratio_of_unstated
 
     def _of_answering(self) -> float:
-        return {"no": self.worth.rejects**-2, "part": self.worth.rejects**-0.75}.get(self.answers, 1.0)
+        powers = {"no": -2.0, "part": -0.75}
+        return float(self.worth.rejects ** powers.get(self.answers, 0.0))
 
 
 def ratio_of(labels: Iterable[Label], worth: Worth) -> float:

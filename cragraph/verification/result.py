@@ -394,7 +394,9 @@ def word_for_word(verdict: Verdict) -> bool:
     cuts = [0, *(n for n, letter in enumerate(quote) if letter in "|\n"), len(quote)]
     spans = [*sentence_spans(quote), *pairwise(cuts)]
     stretches = (quote[one[0] : other[1]] for one in spans for other in spans if one[0] < other[1])
-    return bool(text) and text in bare(quote) and any(text == bare(without_lead(one.strip("| \n"))) for one in stretches)
+    return (
+        bool(text) and text in bare(quote) and any(text == bare(without_lead(one.strip("| \n"))) for one in stretches)
+    )
 
 
 def bare(text: str) -> str:

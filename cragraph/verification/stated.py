@@ -1,4 +1,4 @@
-"""Figures, dates and names that a claim states and no passage has in any form, and figures that follow by arithmetic."""
+"""Figures, dates and names that a claim states and no passage has in any form; figures that follow by arithmetic."""
 
 import re
 import unicodedata

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 from cragraph.choices import JUDGES
 from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
-from cragraph.language.words import shortened
 from cragraph.language.markers import without_markers
+from cragraph.language.words import shortened
 from cragraph.models.cache import LRU
 from cragraph.models.worth import NEUTRAL, Worth
 from cragraph.passages import as_passages, as_question
@@ -71,8 +71,8 @@ from cragraph.verification.signals import (
     quoted_contradictions,
 )
 from cragraph.verification.signals.closeness import measure_closeness
-from cragraph.verification.stated import unstated
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
+from cragraph.verification.stated import unstated
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -183,8 +183,9 @@ class Verifier:
         and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
         person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
         may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote
-        (`verification.evidence`), and `ratio` the likelihood ratio of what else is known of the answer. `computed` is what a computed answer comes to when it is computed once more: that judges it, and no
-        network. After `deadline_s` seconds the judges and models that are slow are no longer waited for.
+        (`verification.evidence`), and `ratio` the likelihood ratio of what else is known of the answer. `computed` is
+        what a computed answer comes to when it is computed once more: that judges it, and no network. After
+        `deadline_s` seconds the judges and models that are slow are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -194,7 +195,18 @@ class Verifier:
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
         case = _Case(
-            question, answer, passages, own, self._chain(judge), judge, policy, chosen, known_facts, written, ratio, computed
+            question=question,
+            answer=answer,
+            passages=passages,
+            notes=own,
+            chain=self._chain(judge),
+            judge=judge,
+            policy=policy,
+            chosen=chosen,
+            known_facts=known_facts,
+            written=written,
+            ratio=ratio,
+            computed=computed,
         )
         try:
             with deadline(deadline_s):
@@ -278,7 +290,7 @@ class Verifier:
         """Whether a model is asked to judge: where it is wanted, and what it says can change what becomes of it."""
         if self.model is None or case.judge not in BY_MODEL or case.computed is not None or not found.claims:
             return False
-        if "custom" in self.judges and case.judge == "auto" or not any(p["text"].strip() for p in case.passages):
+        if ("custom" in self.judges and case.judge == "auto") or not any(p["text"].strip() for p in case.passages):
             return False
         if case.judge == "llm":
             return True
@@ -294,7 +306,8 @@ class Verifier:
 
         def call() -> ModelReading:
             return within(
-                min(limits, default=None), partial(model.read, claims, case.passages, case.notes, question=case.question)
+                min(limits, default=None),
+                partial(model.read, claims, case.passages, case.notes, question=case.question),
             )
 
         reading = stand_in(f"Judge {model.name!r}", call, "the embedded judge's verdicts stand", case.notes)
@@ -398,7 +411,7 @@ class Verifier:
             and answered.quoted
             and answered.probability is not None
             and answered.probability < ADDRESSED
-            and made.confidence < ADDRESSED
+            and (case.ratio == 1.0 or made.confidence < ADDRESSED)
         )
         opened = [f"{OPEN}: “{judged.open}”"] if judged is not None and judged.answers == "part" and judged.open else []
         nowhere = [f"{NOWHERE}: {', '.join(judged.unstated)}."] if judged is not None and judged.unstated else []

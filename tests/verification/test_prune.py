@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import strategies as st
 
 from cragraph.language.sentences import sentence_spans
 from cragraph.testing import judged, verdict
+from cragraph.verification.evidence import Written
 from cragraph.verification.policies import POLICIES
 from cragraph.verification.prune import prune
 from cragraph.verification.prune import pruned as pruned_verification
@@ -176,7 +178,7 @@ def test_the_weights_of_the_policy_score_what_is_left() -> None:
     [
         ({"chance": None, "quoted": True, "seen": {}}, 0.8),
         ({"chance": 0.4, "quoted": True, "seen": {}}, 0.4),
-        ({"chance": 0.99, "quoted": True, "seen": {"found": 0.0, "chance": 0.0}, "sureness": None}, 0.7),
+        ({"chance": 0.99, "quoted": True, "seen": {"found": 0.0, "chance": 0.0}, "written": asdict(Written())}, 0.7),
         ({"chance": 0.2, "quoted": False, "seen": {}}, 1.0),
         (None, 1.0),
     ],

@@ -10,9 +10,9 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.testing import FakeJudge
+from cragraph.verification.evidence import Written
 from cragraph.verification.result import Verification
 from cragraph.verification.verifier import MOST_UNREAD
-from cragraph.verification.written import Written
 
 QUESTION, ANSWER = "Wann öffnet die Bäckerei?", "Die Bäckerei öffnet um sechs Uhr."
 

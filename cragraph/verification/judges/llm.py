@@ -17,7 +17,7 @@ from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Lines, Text, Whole, read_text, schema_of
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.verdicts import best_sentence, quoted, unjudged, verdict_of
+from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
 ROW_TOKENS: Final = 260  # per verdict: what its texts may have at most, and the names around them
@@ -201,7 +201,9 @@ class LLMJudge(ChatPart):
             row.passage = places.index(used[row.passage - 1]["chunk_id"]) + 1 if 0 < row.passage <= len(used) else 0
         verdicts = [self._verdict(claim, rows.get(number, none), passages) for number, claim in enumerate(claims)]
         if doubtful := sum(rows[n].status in IN_FAVOUR and verdicts[n]["verdict"] == "unjudged" for n in rows):
-            notes.degraded(f"{caller.title} quoted nothing that supports {doubtful} of {len(claims)} claims as it says.")
+            notes.degraded(
+                f"{caller.title} quoted nothing that supports {doubtful} of {len(claims)} claims as it says."
+            )
         answers = reply.answers if question else ""
         return ModelReading(verdicts, answers, reply.open if answers != "all" else "", [*reply.search], attentive)
 
