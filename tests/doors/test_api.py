@@ -40,7 +40,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("judge", ["lexical", "embedding", "auto"])
 def test_a_supported_answer_has_a_verdict_with_exact_evidence(judge: str) -> None:
-    passages = [LAKES, f"As is known: {SEA} So it is."]
+    passages = [LAKES, f"This is known. {SEA} So it is."]
     found = verify(SEA, passages, judge=judge)
     (claim,) = found.claims
     assert (claim["verdict"], found.confidence, found.level, found.is_grounded) == ("supported", 1.0, "high", True)
