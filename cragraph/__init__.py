@@ -8,17 +8,12 @@ Names are imported when they are first used. An import changes nothing of the pr
 logging, no warnings, no thread.
 """
 
-from typing import TYPE_CHECKING
-
-from cragraph.lazy import exports
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from cragraph import build as build
-    from cragraph import metrics as metrics
-    from cragraph import run as run
-    from cragraph import settings as settings
     from cragraph.api import (
         CorrectionResult,
         Reading,
@@ -69,7 +64,15 @@ _HOMES = {
     "verification.policies": ("calculate_confidence",),
     "verification.result": ("Verification",),
 }  # fmt: skip
-__getattr__ = exports(__name__, _HOMES)
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: eager, LangGraph's import would hold up `cragraph --help`."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
 
 __all__ = [
     "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Reading",

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import cragraph
-from cragraph.build import Parts, graph_of
+from langgraph.graph import StateGraph
+
+from cragraph.build import Parts
 from cragraph.errors import InputError, encodable
+from cragraph.graph.build import build_chat, build_verifier, step
 from cragraph.graph.context import JudgingContext, options_of
 from cragraph.language.words import content_words, terms
+from cragraph.loop import graph_of
 from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
+from cragraph.report import Report
 from cragraph.settings import Settings, context_schema, load_settings
 from cragraph.types import Claim, Evidence, OnLowConfidence
 from cragraph.verification.judges.verdicts import evidence_at
@@ -22,9 +26,6 @@ from cragraph.verification.result import Verification
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langgraph.graph import StateGraph
-
-    import cragraph.graph.build
 
 
 def create_graph(
@@ -36,7 +37,7 @@ def create_graph(
     retriever: Any = None,
     reranker: Any = None,
     judge: Judge | None = None,
-) -> "StateGraph[Any, Any, Any, Any]":
+) -> StateGraph[Any, Any, Any, Any]:
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
     Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
@@ -49,14 +50,14 @@ def create_graph(
     return graph_of(Parts(chosen, chat_model=chat_model, embeddings=embeddings, judge=judge, **searched))
 
 
-def create_chat(settings: Settings | None = None, **own: Any) -> "StateGraph[Any, Any, Any, Any]":
+def create_chat(settings: Settings | None = None, **own: Any) -> StateGraph[Any, Any, Any, Any]:
     """The same as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
 
     Takes what `create_graph` takes. Each answer is a message with its sources below, and with the whole response as
     its `additional_kwargs`; a follow-up question is understood from the messages before it.
     """
     chosen = settings or load_settings()
-    return cragraph.graph.build.build_chat(create_graph(chosen, **own), context_schema(chosen))
+    return build_chat(create_graph(chosen, **own), context_schema(chosen))
 
 
 def create_verifier(
@@ -65,12 +66,12 @@ def create_verifier(
     chat_model: "BaseChatModel | None" = None,
     embeddings: Embeddings | None = None,
     judge: Judge | None = None,
-) -> "StateGraph[Any, Any, Any, Any]":
+) -> StateGraph[Any, Any, Any, Any]:
     """A graph that verifies a given answer against given passages, uncompiled."""
-    graph, settings = cragraph.graph.build, settings or load_settings()
+    settings = settings or load_settings()
     check = VerifyGiven(Parts(settings, chat_model=chat_model, embeddings=embeddings, judge=judge).verifier)
     form = context_schema(settings, JudgingContext)
-    return graph.build_verifier(check=graph.step("verify", check, settings.context()), context_schema=form)
+    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
 
 
 def drawn(name: str) -> Any:
@@ -105,7 +106,7 @@ class CorrectionResult:
         return self.history
 
     def _repr_html_(self) -> str:
-        return cragraph.Report(self)._repr_html_()
+        return Report(self)._repr_html_()
 
 
 @dataclass(frozen=True)

@@ -1,57 +1,80 @@
-"""Builds the parts of a graph from settings and joins them: the only place that chooses implementations.
+"""Builds the parts of a graph from settings: the only place that chooses implementations.
 
-What is slow to import is named by its package, which imports it then: verifying an answer loads no database.
+`loop.py` joins them. Nothing here imports LangGraph: listing documents or verifying an answer does not wait for it.
 """
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-import cragraph
-from cragraph import choices
-from cragraph import store as stores
-from cragraph.choices import Part
+from cragraph.answers.answered import ReaderScorer as AnswerReader
+from cragraph.answers.answered import WhetherReader
+from cragraph.answers.chat_answerer import ChatGenerator, room_of, sent
+from cragraph.answers.excerpts import BUDGET
+from cragraph.answers.extractive import ExtractiveGenerator
+from cragraph.answers.followups import FollowUps
+from cragraph.answers.parts import MOST_WINDOWS
+from cragraph.answers.ranking import LIKELIEST, AnswerRanker
+from cragraph.choices import CHAT_MODEL, JUDGES, SPECIALIST
 from cragraph.errors import SettingsError, StoreMissingError
-from cragraph.graph.steps import Act
-from cragraph.lazy import once
-from cragraph.nodes.compute import Compute
-from cragraph.nodes.finalize import Finalize, Ways
-from cragraph.nodes.generate import Generate
-from cragraph.nodes.requery import Requery
-from cragraph.nodes.rerank import Rerank
-from cragraph.nodes.retrieve import Retrieve
-from cragraph.nodes.review import Review
-from cragraph.nodes.verify import Verify
-from cragraph.protocols import Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
-from cragraph.search import SearchRetriever, rerankers, unanswered_parts
+from cragraph.models.cache import CachedEmbeddings
+from cragraph.models.chat import ChatCaller, Gate
+from cragraph.models.embeddings import named_embeddings
+from cragraph.models.encoder import Encoder
+from cragraph.models.grounding import GroundingModel
+from cragraph.models.reader import Reader
+from cragraph.models.servers import chat_model
+from cragraph.prompts.load import Prompts
+from cragraph.protocols import ClaimExtractor, Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.search.foreign import ForeignRetriever, load_retriever
+from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.search.neighbours import Neighbours
-from cragraph.settings import Settings, context_schema
+from cragraph.search.questions import TargetedQueries, Unwritten, unanswered_parts
+from cragraph.search.rerankers import NoReranker
+from cragraph.search.rerankers.compressor import CompressorReranker
+from cragraph.search.rerankers.encoder import EncoderReranker, ReaderScorer
+from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers.llm import LLMReranker
+from cragraph.search.rerankers.named import named_reranker
+from cragraph.search.rerankers.nearest import NearestReranker
+from cragraph.search.retriever import SearchRetriever, SourceWeights
+from cragraph.settings import Settings
+from cragraph.store import Collections, Store, open_collections
 from cragraph.store.records import unit
 from cragraph.types import Passage
+from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores
+from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.judges.cascade import CascadeJudge
+from cragraph.verification.judges.embedding import EmbeddingJudge
+from cragraph.verification.judges.encoder import EncoderJudge
+from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.judges.llm import LLMJudge
+from cragraph.verification.judges.nli import NLIJudge, NLIModel, load_nli
+from cragraph.verification.judges.specialist import SpecialistJudge
 from cragraph.verification.signals import SignalOptions
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
 from cragraph.verification.verifier import Verifier, VerifierOptions
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langgraph.graph import StateGraph
 
-    import cragraph.graph.build
-    from cragraph.answers.answered import WhetherReader
-    from cragraph.answers.ranking import AnswerRanker
-    from cragraph.models.cache import CachedEmbeddings
-    from cragraph.models.chat import ChatCaller, Gate
-    from cragraph.models.grounding import GroundingModel
-    from cragraph.models.reader import Reader
-    from cragraph.prompts.load import Prompts
-    from cragraph.search.rerankers.encoder import ReaderScorer
-    from cragraph.search.retriever import SourceWeights
-    from cragraph.store import Collections, Store
-    from cragraph.verification.judges.llm import LLMJudge
+    once = cached_property
+else:
+
+    class once(cached_property):
+        """A cached property that is computed once, even if several threads need it at the same moment."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            with _LOCK:
+                return super().__get__(instance, owner)
+
+
+_LOCK: Final = RLock()
 
 logger = logging.getLogger(__name__)
 
@@ -59,10 +82,8 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
-
-def only(home: str, given: Callable[["Parts"], Any] = lambda parts: ()) -> Any:
-    """A part that has no alternative: its module and class, and what its constructor is given."""
-    return once(Part(home, given).build)
+ENCODER_SHARE: Final = 0.2
+"""The weight of the reader beside the lexical reranker: it was trained to answer, not to find."""
 
 
 class Parts:
@@ -71,95 +92,99 @@ class Parts:
     `own` are the caller's: `chat_model`, `embeddings`, `store`, `retriever`, `reranker` and `judge` of `create_graph`.
     """
 
-    def __init__(self, settings: Settings, *, ways: Ways = Ways(), **own: Any) -> None:  # noqa: B008  (frozen)
-        self.settings, self.ways = settings, ways
+    def __init__(self, settings: Settings, **own: Any) -> None:
+        self.settings = settings
         self.own = {name: part for name, part in own.items() if part is not None}
-        self._judges: dict[str, Judge | None] = {}
-
-    def part(self, table: Mapping[str, Part], name: str, wanted: str = "") -> Any:
-        """The part of that name; None where what it wants is not there, or SettingsError where it is `wanted`."""
-        part = table[name].build(self)
-        if part is None and wanted:
-            raise SettingsError(f"The {wanted} {name} needs {table[name].wants}.")
-        return part
-
-    def with_chat(self, table: Mapping[str, Part]) -> Any:
-        """The part that a chat model plays; the embedded one where there is none."""
-        return self.part(table, "chat") or self.part(table, "embedded")
 
     # -- models ------------------------------------------------------------------------------------------------
 
-    gate: "once[Gate]" = only("models.chat:Gate", lambda p: (p.settings.max_concurrency, p.settings.calls_per_minute))
-    """What bounds the model calls that run at the same time."""
-    cached_embeddings: "once[CachedEmbeddings]" = only("models.cache:CachedEmbeddings", lambda p: (p.embeddings,))
-    """The embedding model behind a bounded cache, shared by judges, signals and search."""
-    grounding: "once[GroundingModel]" = only(
-        "models.grounding:GroundingModel", lambda p: {"threads": p.settings.threads}
-    )
-    """The network that judges whether a text is supported."""
-    reader: "once[Reader]" = only("models.reader:Reader", lambda p: {"threads": p.settings.threads})
-    reader_scorer: "once[ReaderScorer]" = only("search.rerankers.encoder:ReaderScorer", lambda p: (p.reader,))
-    """The same network as a scorer of questions and passages."""
-    whether: "once[WhetherReader]" = only("answers.answered:WhetherReader", lambda p: (p.ranker,))
-    """What the passages say to a question that asks for a yes or a no."""
-    prompts: "once[Prompts]" = only("prompts.load:Prompts", lambda p: (p.settings.prompts,))
-    """The prompts, a person's own in place of the built-in ones."""
-    source_weights: "once[SourceWeights]" = only(
-        "search.retriever:SourceWeights", lambda p: (p.settings.source_weights,)
-    )
-    """How far sources are relied on."""
+    @once
+    def gate(self) -> Gate:
+        """What bounds the model calls that run at the same time."""
+        return Gate(self.settings.max_concurrency, self.settings.calls_per_minute)
 
     @once
-    def chat(self) -> "ChatCaller | None":
+    def chat(self) -> ChatCaller | None:
         """The chat model that writes and judges, or None."""
         own = self.own.get("chat_model")
         return self._caller(None if own else self.settings.model, own)
 
     @once
-    def judging_chat(self) -> "ChatCaller | None":
-        """The chat model that judges."""
+    def judging_chat(self) -> ChatCaller | None:
+        """The chat model that judges, or None."""
         own = self.settings.judge_model
         return self._caller(own) if own else self.chat
 
-    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> "ChatCaller | None":
+    def _caller(self, spec: str | None, model: "BaseChatModel | None" = None) -> ChatCaller | None:
         chosen = self.settings
         if spec is not None:
             url = chosen.base_url or (chosen.ollama_host if spec.startswith("ollama:") else None)
-            lengths = {"num_ctx": chosen.num_ctx, "num_predict": chosen.num_predict}
-            model = cragraph.models.servers.chat_model(spec, base_url=url, timeout_s=chosen.timeout_s, **lengths)
+            model = chat_model(
+                spec,
+                base_url=url,
+                timeout_s=chosen.timeout_s,
+                num_ctx=chosen.num_ctx,
+                num_predict=chosen.num_predict,
+            )
         if model is None:
             return None
-        caller: ChatCaller = cragraph.models.chat.ChatCaller(
-            model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate
-        )
-        return caller
+        return ChatCaller(model, spec or "", timeout_s=chosen.timeout_s, gate=self.gate)
+
+    @once
+    def prompts(self) -> Prompts:
+        """The prompts, a person's own in place of the built-in ones."""
+        return Prompts(self.settings.prompts)
 
     @once
     def embeddings(self) -> Embeddings:
         """The embedding model."""
         spec, chosen = self.settings.embeddings, self.settings
-        model: Embeddings | None = self.own.get("embeddings")
-        if model is None and spec == "embedded":
-            model = cragraph.models.encoder.Encoder(threads=chosen.threads)
-        elif model is None:
-            url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
-            model = cragraph.models.embeddings.named_embeddings(spec, base_url=url, timeout_s=chosen.timeout_s)
-        return cast(Embeddings, model)
-
-    @once
-    def nli_model(self) -> Any:
-        """The classifier of the nli judge, None where none is set."""
-        if self.settings.nli_model is None:
-            return None
-        loaded = cragraph.verification.judges.nli.load_nli(self.settings.nli_model)
-        return replace(loaded, threads=self.settings.threads or 0)
-
-    # -- retrieval ---------------------------------------------------------------------------------------------
+        if "embeddings" in self.own:
+            return cast(Embeddings, self.own["embeddings"])
+        if spec == "embedded":
+            return Encoder(threads=chosen.threads)
+        url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
+        return named_embeddings(spec, base_url=url, timeout_s=chosen.timeout_s)
 
     @property
     def encodes(self) -> bool:
         """Whether the embedded encoder embeds: its cosines are known, and cost little."""
         return self.settings.embeddings == "embedded" and "embeddings" not in self.own
+
+    @once
+    def cached_embeddings(self) -> CachedEmbeddings:
+        """The embedding model behind a bounded cache, shared by judges, signals and search."""
+        return CachedEmbeddings(self.embeddings)
+
+    @once
+    def grounding(self) -> GroundingModel:
+        """The network that judges whether a text is supported."""
+        return GroundingModel(threads=self.settings.threads)
+
+    @once
+    def reader(self) -> Reader:
+        """The network that reads a question and a text together."""
+        return Reader(threads=self.settings.threads)
+
+    @once
+    def ranker(self) -> AnswerRanker:
+        """What reads question and passages together, for the generator and the verifier alike."""
+        read = LIKELIEST if self.encodes else MOST_WINDOWS
+        return AnswerRanker(self.reader, self.cached_embeddings, read=read)
+
+    @once
+    def whether(self) -> WhetherReader:
+        """What the passages say to a question that asks for a yes or a no."""
+        return WhetherReader(self.ranker)
+
+    @once
+    def nli_model(self) -> NLIModel | None:
+        """The classifier of the nli judge, None where none is set."""
+        if self.settings.nli_model is None:
+            return None
+        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
+
+    # -- retrieval ---------------------------------------------------------------------------------------------
 
     @property
     def foreign(self) -> bool:
@@ -167,78 +192,78 @@ class Parts:
         return "retriever" in self.own or self.settings.retriever is not None
 
     @once
-    def store(self) -> "Store | Collections":
+    def store(self) -> Store | Collections:
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
         target = self.own.get("store", self.settings.store)
-        if isinstance(target, stores.Store | stores.Collections):
+        if isinstance(target, Store | Collections):
             return target
         if not target:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
-        return stores.open_collections(target, self.embeddings, create=False)
+        return open_collections(target, self.embeddings, create=False)
 
     @property
-    def collections(self) -> "Collections":
+    def collections(self) -> Collections:
         """The store as its collections; raises SettingsError for a store that the caller opened as one of them."""
-        if isinstance(store := self.store, stores.Collections):
+        if isinstance(store := self.store, Collections):
             return store
         raise SettingsError("A store that was opened by itself has no collections: give its folder or its URL instead.")
 
-    def store_to_fill(self) -> "Collections":
+    def store_to_fill(self) -> Collections:
         """The settings' store, made where there is none."""
-        return stores.open_collections(self.settings.store or None, self.embeddings)
+        return open_collections(self.settings.store or None, self.embeddings)
+
+    @once
+    def source_weights(self) -> SourceWeights:
+        """How far sources are relied on."""
+        return SourceWeights(self.settings.source_weights)
 
     @once
     def retriever(self) -> Retriever:
-        """What finds passages in the store."""
+        """What finds passages: in the store, or in a LangChain retriever."""
+        expand = self._expander()
         if self.foreign:
-            foreign = cragraph.search.foreign
             own = self.own.get("retriever")
-            source = foreign.load_retriever(self.settings.retriever or "") if own is None else own
-            theirs: Retriever = foreign.ForeignRetriever(source, self.settings.timeout_s, self.expander)
-            return theirs
-        more = {"expand": self.expander} if self.expander else {}
-        return SearchRetriever(cast("Store", self.store), weights=self.source_weights, **more)
+            source = load_retriever(self.settings.retriever or "") if own is None else own
+            return ForeignRetriever(source, self.settings.timeout_s, expand)
+        more = {"expand": expand} if expand else {}
+        return SearchRetriever(cast(Store, self.store), weights=self.source_weights, **more)
 
-    @once
-    def expander(self) -> Any:
+    def _expander(self) -> Any:
         """What writes further queries for a question, where that was asked for; None where it was not."""
         if not self.settings.multi_query:
             return None
-        if self.chat is None:
-            return cragraph.search.questions.Unwritten()
-        return cragraph.search.llm_queries.MultiQuery(self.chat, self.prompts)
+        return Unwritten() if self.chat is None else MultiQuery(self.chat, self.prompts)
 
     @once
     def reranker(self) -> Reranker:
         """What orders the passages."""
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
-            return rerankers.CompressorReranker(given)
+            return CompressorReranker(given)
         if given is not None:
             return cast(Reranker, given)
         best = "nearest" if self.encodes and not self.foreign else "lexical"
-        name = best if self.settings.reranker == "auto" else self.settings.reranker
-        if name not in choices.RERANKERS:
-            return rerankers.named_reranker(name)
-        return cast(Reranker, self.part(choices.RERANKERS, name, "reranker"))
+        return self.reranker_named(best if self.settings.reranker == "auto" else self.settings.reranker)
+
+    def reranker_named(self, name: str) -> Reranker:
+        """The reranker of that name; raises SettingsError where it needs a chat model and there is none."""
+        if name == "none":
+            return NoReranker()
+        if name == "lexical":
+            return LexicalReranker()
+        if name == "nearest":
+            return NearestReranker(self.cached_embeddings)
+        if name == "encoder":
+            return EncoderReranker(ReaderScorer(self.reader), ENCODER_SHARE, LexicalReranker())
+        if name == "llm":
+            if self.chat is None:
+                raise SettingsError(f"The reranker llm needs {CHAT_MODEL}.")
+            return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
+        return named_reranker(name)
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
-        return Neighbours(cast("Store", self.store))(*arguments)
-
-    def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
-        """What of the passages a chat model is sent with a question: the same in every call on them."""
-        writing = cragraph.answers.chat_answerer
-        room = writing.BUDGET if self.judging_chat is None else writing.room_of(self.judging_chat)
-        return [one.passage for one in writing.sent(question, passages, self.ranker, room)]
-
-    @once
-    def compute(self) -> Compute | None:
-        """What answers from all rows of a stored table; None where no store is searched."""
-        if self.foreign or not ("store" in self.own or self.settings.store):
-            return None
-        stored = cragraph.tables.StoredTables(lambda: cast("Store", self.store), self.settings.max_file_chunks)
-        return Compute(stored, self.sources, self.near, self.part(choices.QUERY_MODELS, "chat"))
+        return Neighbours(cast(Store, self.store))(*arguments)
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""
@@ -261,28 +286,45 @@ class Parts:
             logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
             return unanswered_parts(question, answer, None)
 
-    # -- generation and verification ---------------------------------------------------------------------------
+    # -- generation --------------------------------------------------------------------------------------------
 
     @once
-    def ranker(self) -> "AnswerRanker":
-        """What reads question and passages together, for the generator and the verifier alike."""
-        ranking = cragraph.answers.ranking
-        read = {"read": ranking.LIKELIEST} if self.encodes else {}
-        made: AnswerRanker = ranking.AnswerRanker(self.reader, self.cached_embeddings, **read)
-        return made
+    def generator(self) -> Generator:
+        """What writes answers."""
+        if self.chat is None:
+            return ExtractiveGenerator(self.ranker)
+        return ChatGenerator(self.chat, self.prompts, ranker=self.ranker)
 
-    generator: "once[Generator]" = once(lambda parts: parts.with_chat(choices.GENERATORS))  # what writes answers
-    quoting: "once[Generator | None]" = once(
-        lambda parts: (
-            parts.part(choices.GENERATORS, "embedded")
-            if parts.chat is not None and parts.settings.extractive_fallback
-            else None
+    @once
+    def quoting(self) -> Generator | None:
+        """What quotes the passages where a chat model's answer is not accepted; None where nothing does."""
+        quotes = self.chat is not None and self.settings.extractive_fallback
+        return ExtractiveGenerator(self.ranker) if quotes else None
+
+    @once
+    def query_writer(self) -> QueryWriter:
+        """What writes the targeted queries of a correction."""
+        if self.chat is None:
+            return TargetedQueries()
+        return ChatQueries(
+            self.chat,
+            self.prompts,
+            fallback=TargetedQueries(),
+            excerpts=self.excerpts,
         )
-    )  # what quotes the passages where a chat model's answer is not accepted
 
-    query_writer: "once[QueryWriter]" = once(
-        lambda parts: parts.with_chat(choices.QUERY_WRITERS)
-    )  # what writes targeted queries
+    @once
+    def contextualizer(self) -> Callable[[str, Sequence[Any], Any], str]:
+        """What makes a follow-up question stand alone."""
+        rules = FollowUps()
+        return rules if self.chat is None else Contextualizer(self.chat, self.prompts, rules)
+
+    def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
+        """What of the passages a chat model is sent with a question: the same in every call on them."""
+        room = BUDGET if self.judging_chat is None else room_of(self.judging_chat)
+        return [one.passage for one in sent(question, passages, self.ranker, room)]
+
+    # -- verification ------------------------------------------------------------------------------------------
 
     @once
     def judges(self) -> Mapping[str, Judge]:
@@ -290,8 +332,8 @@ class Parts:
 
         Beside `auto` a chat model judges where there is one (`Verifier.model`).
         """
-        known = {name: judge for name in choices.JUDGES if (judge := self.judge(name)) is not None}
-        judges = choices.Judges(known, self.settings)
+        judges = Judges(self)
+        judges |= {name: judge for name in JUDGES if (judge := self.judge(name)) is not None}
         if "judge" in self.own:
             judges["custom"] = judges["auto"] = self.own["judge"]
             return judges
@@ -299,10 +341,43 @@ class Parts:
         return judges
 
     def judge(self, name: str) -> Judge | None:
-        """One judge of the table, None where what it wants is not there."""
-        if name not in self._judges:
-            self._judges[name] = self.part(choices.JUDGES, name)
-        return self._judges[name]
+        """The judge of that name, None where it needs a model that is not set."""
+        if name == "lexical":
+            return LexicalJudge()
+        if name == "embedding":
+            return EmbeddingJudge(self.cached_embeddings)
+        if name == "encoder":
+            return self._encoder_judge
+        if name == "nli" and self.nli_model is not None:
+            return NLIJudge(self.nli_model)
+        if name == "llm" and self.judging_chat is not None:
+            return self._llm_judge(self.judging_chat)
+        if name == "cascade" and self.judging_chat is not None:
+            return CascadeJudge(self._encoder_judge, self._llm_judge(self.judging_chat))
+        if name.startswith(SPECIALIST):
+            chosen, model = self.settings, name.removeprefix(SPECIALIST)
+            return SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)
+        return None
+
+    @once
+    def _encoder_judge(self) -> EncoderJudge:
+        return EncoderJudge(
+            model=self.grounding,
+            other=EmbeddingJudge(self.cached_embeddings),
+            told=self.whether,
+            embeddings=self.cached_embeddings,
+        )
+
+    def _llm_judge(self, chat: ChatCaller) -> LLMJudge:
+        return LLMJudge(chat, self.prompts, excerpts=self.excerpts)
+
+    def claim_extractor(self, name: str) -> ClaimExtractor:
+        """The claim extractor of that name; raises SettingsError where it needs a chat model and there is none."""
+        if name == "sentences":
+            return SentenceExtractor()
+        if self.judging_chat is None:
+            raise SettingsError(f"The claim extractor {name} needs {CHAT_MODEL}.")
+        return LLMClaims(self.judging_chat, self.prompts)
 
     @once
     def verifier(self) -> Verifier:
@@ -310,17 +385,18 @@ class Parts:
         chosen = self.settings
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
-            chat, title = cragraph.verification.chat_checks, self.judging_chat.title
-            scores = chat.LLMScores(self.judging_chat, self.prompts, self.excerpts)
-            scorers |= {name: chat.LLMScorer(getattr(scores, name), title) for name in ("alignment", "consistency")}
+            scores = LLMScores(self.judging_chat, self.prompts, self.excerpts)
+            title = self.judging_chat.title
+            scorers["alignment"] = LLMScorer(scores.alignment, title)
+            scorers["consistency"] = LLMScorer(scores.consistency, title)
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
-            extractor=self.part(choices.CLAIM_EXTRACTORS, chosen.claim_extractor, "claim extractor"),
+            extractor=self.claim_extractor(chosen.claim_extractor),
             embeddings=self.cached_embeddings,
             **scorers,
-            scorer=cragraph.answers.answered.ReaderScorer(self.ranker),
-            model=cast("LLMJudge | None", self.judge("llm")),
+            scorer=AnswerReader(self.ranker),
+            model=None if self.judging_chat is None else self._llm_judge(self.judging_chat),
             contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
             options=VerifierOptions(
                 calibration=chosen.calibration,
@@ -340,54 +416,17 @@ class Parts:
         return {"reliability": own} if own else {}
 
 
-@dataclass(frozen=True)
-class LazySearch:
-    """The retriever of some parts; the store is opened by the first search, so that a graph starts without one."""
+class Judges(dict[str, Any]):
+    """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
 
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._parts = parts
 
-    @property
-    def name(self) -> str:
-        """The retriever's name."""
-        return str(self.parts.retriever.name)
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).startswith(SPECIALIST)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Search."""
-        return self.parts.retriever(*args, **kwargs)
-
-
-def graph_of(parts: Parts) -> "StateGraph[Any, Any, Any, Any]":
-    """The corrective loop of some parts, uncompiled."""
-    graph, defaults = cragraph.graph.build, parts.settings.context()
-    nodes = {name: graph.step(name, act, defaults) for name, act in acts_of(parts).items()}
-    form = context_schema(parts.settings)
-    return graph.build_graph(**nodes, defaults=defaults, context_schema=form, rescue=graph.rescue)
-
-
-def acts_of(parts: Parts) -> dict[str, Act]:
-    """What the seven nodes of the loop do."""
-    settings, kept = parts.settings, KEPT.get(parts.settings.reranker, 5)
-    stored = not parts.foreign
-    search = LazySearch(parts) if parts.foreign or "store" in parts.own or settings.store else None
-    verify = Verify(parts.verifier, parts.quoting, parts.compute, parts.chat)
-    log = partial(cragraph.metrics.log_run, settings.metrics_log) if settings.metrics_log is not None else None
-    return {
-        "retrieve": Retrieve(
-            search,
-            (lambda: parts.store.count()) if stored else None,
-            parts.with_chat(choices.CONTEXTUALIZERS),
-            FETCHED.get(settings.reranker, 30),
-            parts.sources if stored else None,
-        ),
-        "rerank": Rerank(
-            parts.reranker,
-            5 if settings.multi_query else kept,
-            parts.neighbours if search and stored else None,
-            lambda: parts.chat is not None and parts.chat.worth.capable,
-        ),
-        "generate": Generate(parts.generator, parts.compute, verify.quotation_first, parts.quoting),
-        "verify": verify,
-        "requery": Requery(parts.query_writer, parts.unanswered, parts.part(choices.QUERY_WRITERS, "embedded")),
-        "review": Review(),
-        "finalize": Finalize(parts.unanswered, log, parts.weights, parts.ways),
-    }
+    def __missing__(self, name: str) -> Judge:
+        if not name.startswith(SPECIALIST):
+            raise KeyError(name)
+        return cast(Judge, self.setdefault(name, self._parts.judge(name)))

@@ -1,37 +1,26 @@
 """One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from secrets import token_hex
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-import cragraph
-from cragraph import store
-from cragraph.build import FETCHED, Parts, acts_of, graph_of
-from cragraph.errors import DocumentError, InputError, StoreError, StoreMissingError
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from cragraph.errors import InputError, StoreError, StoreMissingError
 from cragraph.graph.context import Context, options_of
-from cragraph.graph.state import CragOutput, State
-from cragraph.graph.steps import Steps, walk
-from cragraph.history import UNWRITTEN, History, entry_of, place_for
+from cragraph.graph.state import CragOutput
+from cragraph.history import UNWRITTEN, entry_of
+from cragraph.library import Library
+from cragraph.loop import graph_of
 from cragraph.nodes.finalize import Ways, without_claims
-from cragraph.passages import as_passages, as_question
-from cragraph.protocols import Notes
 from cragraph.report import Report
-from cragraph.settings import Settings
 from cragraph.types import IDK, Passage
-from cragraph.verification.result import Verification
 
-if TYPE_CHECKING:
-    from cragraph.store import IngestReport, StoredDocument
-    from cragraph.store.collections import Held
-
-MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
-LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
 WAYS: Final = {
     "shell": Ways("a filter (--where, --source)", "a chat model (--model ollama:NAME)"),
     "chat": Ways("a filter", "a chat model (/model ollama:NAME)"),
@@ -56,6 +45,10 @@ class Event:
     response: dict[str, Any] = field(default_factory=dict)
     passages: Sequence[Passage] = ()
 
+
+Steps = Iterator[tuple[str, Any]]
+"""What a run does as it does it: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and
+("review", fields) where it waits for a person."""
 
 _OPEN: Final[set[Any]] = set()
 """The streams of graphs that have not ended: what is named here, the garbage collector does not close."""
@@ -144,32 +137,29 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
 
 
 @dataclass
-class Assistant:
+class Assistant(Library):
     """The graph and the store of some settings, kept open for many questions.
 
     Where a `door` is named (shell, page, …), what is asked there goes into the log beside the store.
     """
 
-    settings: Settings
     door: str = ""
     waiting: dict[str, Context] = field(default_factory=dict)  # the options of the runs that wait for a person, by name
     talks: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # the conversations before them
 
     @cached_property
-    def parts(self) -> Parts:
-        """What searches and stores."""
-        return Parts(self.settings, ways=WAYS.get(self.door, Ways()))
+    def builder(self) -> Any:
+        """The graph, uncompiled."""
+        return graph_of(self.parts, WAYS.get(self.door, Ways()))
 
     @cached_property
     def graph(self) -> Any:
         """The compiled graph."""
-        return graph_of(self.parts).compile()
+        return self.builder.compile()
 
     @cached_property
     def memory(self) -> Any:
         """Where runs are kept that wait for a person."""
-        from langgraph.checkpoint.memory import InMemorySaver
-
         return InMemorySaver()
 
     def ask(
@@ -199,8 +189,6 @@ class Assistant:
         if not whole.ask_on_low_confidence:
             asked = "show_claims" in (given or {}) or self.settings.show_claims
             hides = whole.on_low_confidence == "abstain" and not asked
-            if self.parts.chat is None:  # no words are streamed, and LangGraph's import takes longer than the answer
-                return events(self._walked(inputs, whole), hides=hides)
             return events(streamed(self.graph, inputs, options), hides=hides)
         if not person:
             raise InputError(
@@ -209,20 +197,15 @@ class Assistant:
             )
         return self._asked(inputs, token_hex(8), options)
 
-    def _walked(self, inputs: dict[str, Any], context: Context) -> Steps:
-        yield from walk(acts_of(self.parts), State(**inputs), context)
-
     def resume(self, run: str, decision: Any) -> Iterator[Event]:
         """Go on with a run that waits, as a person chose; raises InputError where none waits under that name."""
-        from langgraph.types import Command
-
         if (options := self.waiting.pop(run, None)) is None:
             raise InputError("No run waits under that name any more: ask the question again.")
         whole = options.over(self.settings.context())
         return self._logged(self._asked(Command(resume=decision), run, options), self.talks.get(run, ()), whole)
 
     def _asked(self, inputs: Any, run: str, options: Context) -> Iterator[Event]:
-        graph, waits = graph_of(self.parts).compile(checkpointer=self.memory), False
+        graph, waits = self.builder.compile(checkpointer=self.memory), False
         try:
             for event in events(streamed(graph, inputs, options, run), run):
                 if waits := event.kind == "review":
@@ -232,12 +215,6 @@ class Assistant:
             for gone in [*[*self.waiting][:-MOST_WAITING], *([] if waits else [run])]:
                 self.waiting.pop(gone, None)
                 self.memory.delete_thread(gone)
-
-    @property
-    def history(self) -> History | None:
-        """The log of what was asked; None where there is no store for it to stand beside."""
-        place = place_for(self.settings.store)
-        return None if place is None else History(place)
 
     def _logged(self, run: Iterator[Event], messages: Sequence[Mapping[str, Any]], context: Context) -> Iterator[Event]:
         """The events of a run, whose response is written down; one that cannot be is told there."""
@@ -261,127 +238,6 @@ class Assistant:
         held = self.parts.store
         beside = partial(held.adjacent, before=1, after=1)
         return Report(done.response, done.passages, neighbours=beside, files=held.files, prefix=prefix)
-
-    def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
-        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
-        if len(answer) > LONGEST_ANSWER:
-            raise InputError(
-                f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
-            )
-        return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
-
-    def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
-        """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
-
-        `skipped` gets the links in a folder that lead out of it, which are not followed, with the reason. Raises
-        InputError for a path that does not exist, DocumentError for a file that cannot be read.
-        """
-        documents, paths = cragraph.documents, list(paths)
-        if not paths:
-            raise InputError("No path came to verify against: give files or folders.")
-        files, folders = [], []
-        for path in paths:
-            with suppress(OSError, ValueError):  # a name that no system takes
-                if path.is_dir():
-                    folders.append(path)
-                    continue
-                if path.is_file():
-                    files.append(path)
-                    continue
-            raise InputError(f"{path} is not a file: give files or folders to verify against.")
-        for item in documents.discover(folders, max_bytes=self._reading()["max_bytes"]):
-            if isinstance(item, documents.Found):
-                files.append(item.path)
-            elif item.reason == documents.LEADS_OUT and skipped is not None:
-                skipped.append((str(item.path), item.reason))
-        if not files:
-            raise InputError(f"{paths[0]} holds no file that can be read: give files or folders to verify against.")
-        options = self._reading()
-        passages: list[Passage] = []
-        for piece in store.messages(list(map(str, files)), options["split_options"], options["limits"]):
-            if isinstance(piece, store.Failed):
-                raise DocumentError(f"{piece.source}: {piece.reason.removeprefix(piece.source).lstrip(': ')}")
-            passages += piece.passages
-        return passages
-
-    def search(
-        self,
-        query: str,
-        k: int,
-        where: Mapping[str, Any] | None = None,
-        collection: str | Sequence[str] | None = None,
-    ) -> list[dict[str, Any]]:
-        """The best passages for a query, after reranking, each with its scores by stage."""
-        query, notes = as_question(query), Notes()
-        fetched = max(k, FETCHED.get(self.settings.reranker, 30))
-        options = options_of({} if where is None else {"where": dict(where)}).over(self.settings.context())
-        if collection is not None:
-            options = options.model_copy(update={"collection": options_of({"collection": collection}).collection})
-        passages = self.parts.retriever([query], fetched, notes, where=options.filter)
-        return [
-            dict(passage) | {"scores": scores_of(passage) | {"rerank": passage["rerank_score"]}}
-            for passage in self.parts.reranker(query, passages, notes)[:k]
-        ]
-
-    def documents(self, collection: str | None = None) -> "list[StoredDocument]":
-        """The documents in the store, or of one collection; none where there is no store yet."""
-        with suppress(StoreMissingError):
-            held = self.parts.store
-            if isinstance(held, store.Collections):
-                return held.documents(None if collection is None else {"collection": held.known(collection)})
-            return held.documents()
-        return []
-
-    def collections(self) -> "list[Held]":
-        """The collections of the store, with how much is in each; none where there is no store yet."""
-        with suppress(StoreMissingError):
-            return self.parts.collections.held()
-        return []
-
-    def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> "IngestReport":
-        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`.
-
-        With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
-        """
-        target = self.parts.store_to_fill()
-        return store.ingest_into(paths, target, collection or self._into(), **self._reading(), **options)
-
-    def watch(self, paths: Sequence[Path], **options: Any) -> "Iterator[IngestReport]":
-        """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
-        held, given = self.parts.store_to_fill(), self._reading() | options | {"collection": self._into()}
-        return store.watch(paths, held, prune=True, read=store.ingest_into, **given)
-
-    def forget(self, path: str, collection: str | None = None) -> list[str]:
-        """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
-        held = self.parts.store
-        if isinstance(held, store.Collections):
-            return store.forget_from(held, path, collection or self._into())
-        return store.forget(held, path)
-
-    def _into(self) -> str | None:
-        """The collection that the settings name, where that is one."""
-        named = self.settings.collection or ()
-        if len(named) > 1:
-            raise InputError(
-                f"The collection came as {', '.join(named)}; wanted one, as a file is in one collection: give one."
-            )
-        return named[0] if named else None
-
-    def _reading(self) -> dict[str, Any]:
-        chosen = self.settings
-        return {
-            "split_options": store.SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
-            "limits": cragraph.documents.Limits(
-                seconds=chosen.file_seconds, total_seconds=chosen.file_total_seconds, chunks=chosen.max_file_chunks
-            ),
-            "max_bytes": int(chosen.max_file_mb * MB),
-        }
-
-
-def scores_of(passage: Passage) -> dict[str, Any]:
-    """The scores that a passage got on its way, by stage."""
-    held = passage["metadata"].get("scores")
-    return held if isinstance(held, dict) else {}
 
 
 # -- what a node did, in one line --------------------------------------------------------------------------------

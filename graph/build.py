@@ -1,9 +1,10 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Final, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -18,11 +19,16 @@ from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
-from cragraph.graph.steps import UNRESCUED, Act, stopped, take
 from cragraph.passages import place_of
+from cragraph.protocols import Notes, deadline
 from cragraph.types import doubt_of
 
+Act = Callable[[Any, Context, Notes], dict[str, Any]]
+"""One verb of the loop: reads the state and the resolved options, notes what it did, returns the fields that change."""
+
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
+
+UNRESCUED: Final = ("review", "finalize")  # nodes whose failure has nowhere to go: the end must be reached
 
 STEPS_A_PASS = 5  # retrieve, rerank, generate, verify, requery
 
@@ -111,8 +117,8 @@ class BoundedGraph(StateGraph[Any, Any, Any, Any]):
 
     def compile(self, *args: Any, **kwargs: Any) -> Any:
         """Compile as usual, with a recursion limit that follows from the largest number of attempts."""
-        graph = super().compile(*args, **kwargs)
-        graph.__class__ = self.compiles_to
+        compiled = super().compile(*args, **kwargs)
+        graph = self.compiles_to(**{name: value for name, value in vars(compiled).items() if name != "__orig_class__"})
         return graph.with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
 
 
@@ -187,6 +193,45 @@ def build_chat(loop: Any, context_schema: type[Context] = Context) -> StateGraph
     graph = BoundedGraph(MessagesState, context_schema=context_schema)
     graph.add_node("answer", loop.compile(name="crag"))
     return graph.add_edge(START, "answer").add_edge("answer", END)
+
+
+def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
+    """What an act changes, how long it took and what it noted added."""
+    notes, begun = Notes(), time.perf_counter()
+    context = context.resolved()
+    with deadline(seconds_left(name, state, context)):
+        update = act(state, context, notes)
+    return update | noted(state, update, notes, name, (time.perf_counter() - begun) * 1000)
+
+
+def stopped(state: State, node: str, error: BaseException) -> dict[str, Any]:
+    """What is said of a correction that failed."""
+    sentence = f"The correction stopped in {node}: {error}"
+    return {"halted": sentence, "degraded": [*state.degraded, sentence]}
+
+
+def seconds_left(name: str, state: Any, context: Context) -> float | None:
+    """How long a run's model calls may still take; None without a deadline."""
+    if context.deadline_s is None:
+        return None
+    begins = not isinstance(state, State) or (name == "retrieve" and not state.queries)
+    return context.deadline_s if begins else max(context.deadline_s - (time.time() - state.started), 0.0)
+
+
+def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float) -> dict[str, Any]:
+    """The part of an update that says what ran, added to what the state (or a fresh run) already says."""
+    base = {**vars(state), **update}
+    seen = base["degraded"]
+    added: dict[str, Any] = {
+        "degraded": seen + [s for s in notes.sentences if s not in seen],
+        "models": base["models"] | notes.models,
+        "llm_calls": base["llm_calls"] + notes.calls,
+        "tokens": {name: base["tokens"].get(name, 0) + notes.tokens[name] for name in base["tokens"] | notes.tokens},
+    }
+    if "timings_ms" in base:
+        taken = base["timings_ms"].get(name, 0.0) + ms
+        added["timings_ms"] = base["timings_ms"] | {name: round(taken, 3)}
+    return added
 
 
 def step(name: str, act: Act, defaults: Context) -> Node:

@@ -164,12 +164,6 @@ EDGES: Final[Mapping[str, Edge]] = {
     "requery": Edge(("retrieve",)),
     "finalize": Edge(),
 }
-"""The loop, from its first node: LangGraph's builder and the walk without it both read this table."""
+"""The loop, from its first node, as `build_graph` joins it."""
 
 FIRST: Final = next(iter(EDGES))
-
-
-def following(name: str, state: State, context: Context) -> str:
-    """The node after one; empty at the end."""
-    edge = EDGES[name]
-    return edge.by(state, context) if edge.by else "".join(edge.to)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cragraph.errors import CragError
 from cragraph.graph.context import Context
@@ -16,10 +16,8 @@ from cragraph.language.tables import Table
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
 from cragraph.tables import FLOOR, RIVAL, TIED, Near, Reading, StoredTables, compute, odds, read_query
+from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
-
-if TYPE_CHECKING:
-    from cragraph.tables.written import QueryModel
 
 logger = logging.getLogger(__name__)
 

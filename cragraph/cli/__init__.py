@@ -1,28 +1,56 @@
 """The `cragraph` command: parsing and printing only; each command has its own file here."""
 
+import gc
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from cragraph import __version__
 from cragraph.cli.console import FAILURE, INTERRUPTED, USAGE, complain, status
 from cragraph.errors import CragError, InputError, SettingsError
-from cragraph.lazy import exports
-
-if TYPE_CHECKING:
-    from cragraph.cli import render as render
-
-__getattr__ = exports(__name__)
+from cragraph.models.weights import open_ahead
 
 COMMANDS: Final = {
-    "ingest": "store", "ask": "ask", "chat": "chat", "verify": "verify", "calibrate": "evaluate", "search": "store",
-    "serve": "serve", "mcp": "serve", "docs": "store", "forget": "store", "graph": "about", "config": "about",
-    "collections": "collections", "doctor": "doctor", "log": "log", "stats": "about", "eval": "evaluate",
-}  # fmt: skip
-"""The file that each command is in."""
+    "ingest": (
+        "store",
+        "Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json, jsonl.",
+    ),
+    "ask": ("ask", "Answer a question from the store, with citations, a verdict on every claim and a confidence."),
+    "chat": ("chat", "Talk with your documents: follow-up questions are understood from what was said before."),
+    "verify": ("verify", "Judge every claim of an answer against sources, with exact evidence."),
+    "calibrate": (
+        "evaluate",
+        "Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.",
+    ),
+    "search": ("store", "Search the store, without answering."),
+    "serve": ("serve", "A page to ask your documents in the browser, and an HTTP interface (see /openapi.json)."),
+    "mcp": ("mcp", "Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP."),
+    "docs": ("store", "List the documents in the store."),
+    "forget": ("store", "Remove a document, or all below a folder, from the store; the files stay."),
+    "graph": ("graph", "Draw a graph as Mermaid text, or as nodes and edges in JSON."),
+    "config": ("about", "List every setting with its value and the source that it comes from."),
+    "collections": ("collections", "The collections of a store: without a command, list them."),
+    "doctor": (
+        "doctor",
+        "Check Python, the embedded models, the store and the Ollama server; print what mends each fault.",
+    ),
+    "log": (
+        "log",
+        "What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.",
+    ),
+    "stats": (
+        "about",
+        "Summarise a metrics log: how often the loop ran and helped, abstentions, latency, and the targets.",
+    ),
+    "eval": ("evaluate", "Measure retrieval, grounding and answers on labelled data; `mine` tests your own documents."),
+}
+"""The file that each command is in, and what the list of commands says of it."""
+
+AHEAD: Final = {"ask": ("encoder", "reading")}
+"""The networks that a command needs: they are opened while its modules are imported."""
 
 SHARED: Final[dict[str, Any]] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -31,23 +59,31 @@ SHARED: Final[dict[str, Any]] = {
 }
 
 
+def loaded(name: str) -> Any:
+    """A command, imported: only when it is called, so that none waits for what the others need."""
+    open_ahead(AHEAD.get(name, ()))
+    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
+    module, alone = import_module(f"cragraph.cli.{COMMANDS[name][0]}"), typer.Typer(**SHARED)
+    gc.freeze()
+    gc.enable()
+    if hasattr(module, name):
+        alone.command(name)(getattr(module, name))
+    else:
+        alone.add_typer(module.app, name=name)
+    return typer.main.get_group(alone).commands[name]
+
+
 class Commands(TyperGroup):
-    """Imports a command when it is called or listed, so that none waits for what the others need."""
+    """Lists the commands by what `COMMANDS` says of them, and imports the one that is called."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands: Any = dict.fromkeys(COMMANDS)
+        self.commands: Any = {name: TyperCommand(name, help=about) for name, (_, about) in COMMANDS.items()}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name; None where there is none."""
-        if cmd_name in self.commands and self.commands[cmd_name] is None:
-            module, alone = import_module(f"cragraph.cli.{COMMANDS[cmd_name]}"), typer.Typer(**SHARED)
-            if hasattr(module, cmd_name):
-                alone.command(cmd_name)(getattr(module, cmd_name))
-            else:
-                alone.add_typer(module.app, name=cmd_name)
-            self.commands |= typer.main.get_group(alone).commands
-        return self.commands.get(cmd_name)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name and command else command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; says what an interrupted ingest kept, since the parser drops the notes of an interrupt."""

@@ -1,4 +1,4 @@
-"""`cragraph config`, `graph` and `stats`: what is set, how the graph is drawn, what the metrics log says."""
+"""`cragraph config` and `stats`: what is set, and what the metrics log says."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,10 +8,11 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-import cragraph
-from cragraph.cli.console import emit, show
+from cragraph.cli.console import show
 from cragraph.cli.options import JsonOption, with_settings
-from cragraph.errors import InputError, mask
+from cragraph.errors import mask
+from cragraph.metrics import summarise
+from cragraph.settings import source_of
 
 
 @with_settings()
@@ -23,7 +24,7 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
     settings = settings_of()
     rows = []
     for name, value in settings.model_dump(mode="json").items():
-        source = cragraph.settings.source_of(name) if name in settings.model_fields_set else "default"
+        source = source_of(name) if name in settings.model_fields_set else "default"
         rows.append({"setting": name, "value": mask(value) if isinstance(value, str) else value, "from": source})
         if name == "confidence_threshold" and settings.threshold is None:
             fitted = {judge: own.threshold for judge, own in settings.calibration.items() if own.threshold is not None}
@@ -36,20 +37,6 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
     show(json, rows, lines)
 
 
-def graph(name: Annotated[str, typer.Argument(help="crag or verify.")] = "crag", json: JsonOption = False) -> None:
-    """Draw a graph as Mermaid text, or as nodes and edges in JSON.
-
-    Example: `cragraph graph crag`
-    """
-    if name not in ("crag", "verify"):
-        raise InputError(f"there is no graph {name!r}; there are crag and verify.")
-    drawing = cragraph.api.drawn(name)
-    if json:
-        emit(drawing.to_json())
-    else:
-        typer.echo(drawing.draw_mermaid(with_styles=False).strip())
-
-
 def stats(
     file: Annotated[Path, typer.Argument(help="The metrics log.", show_default=False)], json: JsonOption = False
 ) -> None:
@@ -57,7 +44,7 @@ def stats(
 
     Example: `CRAG_METRICS_LOG=runs.jsonl cragraph ask "..."; cragraph stats runs.jsonl`
     """
-    show(json, cragraph.metrics.summarise(file), table)
+    show(json, summarise(file), table)
 
 
 def table(summary: Mapping[str, Any]) -> Group:

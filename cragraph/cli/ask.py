@@ -1,24 +1,25 @@
 """`cragraph ask`: a cited, verified answer from the store."""
 
-import gc
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-import cragraph
 from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, show, status
+from cragraph.cli.log import when
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
+from cragraph.cli.render import show_answer
+from cragraph.documents import LEADS_OUT
 from cragraph.errors import InputError
 from cragraph.language.words import shortened
+from cragraph.models.chat import stop_all_calls
+from cragraph.models.servers import ollama_hint
 from cragraph.private import check_output
-
-if TYPE_CHECKING:
-    from cragraph.run import Event
+from cragraph.run import Assistant, Event
 
 UNCHECKED: Final = "draft, not checked yet: "
 EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
@@ -53,27 +54,22 @@ def ask(
     if (question is None) is (again is None):
         raise InputError("ask wants a question, or --again N for one of `cragraph log`: give one of them.")
     check_output(report)
-    cragraph.models.weights.open_ahead(("encoder", "reading"))
-    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
-    assistant_of, show_answer = cragraph.run.Assistant, cragraph.cli.render.show_answer
-    gc.freeze()
-    gc.enable()
     settings = settings_of(
         show_claims=True if show_claims else None,
         sources=tuple(str(path.absolute()) for path in source) if source else None,
     )
-    assistant = assistant_of(settings, "shell")
+    assistant = Assistant(settings, "shell")
     before = None if again is None else asked_before(assistant, again)
     if source:
         with ingesting(shown=not quiet) as advance:
             read = assistant.ingest(source, progress=advance)
-        leading_out = [each for each in read.skipped if each[1] == cragraph.documents.LEADS_OUT]
+        leading_out = [each for each in read.skipped if each[1] == LEADS_OUT]
         for path, reason in read.failed + leading_out:
             complain(f"{path}: {reason}")
         if not (read.added or read.changed or read.unchanged):
             raise InputError("Nothing could be read from --source: give files or folders that `cragraph ingest` takes.")
     hinted = settings.model is None and not quiet and sys.stderr.isatty()
-    if hinted and (hint := cragraph.models.servers.ollama_hint(settings.ollama_host)):
+    if hinted and (hint := ollama_hint(settings.ollama_host)):
         status(hint)
     context = {"show_claims": settings.show_claims} if json and not report else {}
     if before is not None:  # narrowed as it was, where nothing else was said now
@@ -92,7 +88,7 @@ def ask(
     show(json, response, show_answer)
     if before is not None and not quiet:
         then = "the same answer" if before.answer == response["answer"] else f"“{shortened(before.answer)}”"
-        status(f"asked before, as {again}, on {cragraph.cli.log.when(before.time)}: {then}")
+        status(f"asked before, as {again}, on {when(before.time)}: {then}")
     outcome = response["decision"]["outcome"] if response["decision"] else "not verified"
     if outcome in EXITS:
         raise typer.Exit(EXITS[outcome])
@@ -105,7 +101,7 @@ def asked_before(assistant: Any, number: int) -> Any:
     return history.get(number)
 
 
-def shown(run: "Iterator[Event]", *, quiet: bool, stream_tokens: bool = True) -> "Event":
+def shown(run: Iterator[Event], *, quiet: bool, stream_tokens: bool = True) -> Event:
     """Follow a run to its end; stderr says what each node did, and on a terminal shows a model's words as they come."""
     live = stream_tokens and not quiet and sys.stderr.isatty()
     writing = False
@@ -139,8 +135,7 @@ def stopping_calls() -> Iterator[None]:
     """Let Ctrl-C end the model calls that are under way: the graph waits for its nodes before it gives up."""
 
     def interrupt(_number: int, _frame: Any) -> None:
-        if "cragraph.models.chat" in sys.modules:
-            cragraph.models.chat.stop_all_calls()
+        stop_all_calls()
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)

@@ -5,19 +5,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.text import Text
 
-import cragraph
+from cragraph.cli import render
 from cragraph.cli.ask import shown
 from cragraph.cli.console import complain, err, out, status
 from cragraph.cli.options import QuietOption, with_settings
 from cragraph.errors import CragError
-
-if TYPE_CHECKING:
-    from cragraph.run import Event
+from cragraph.run import Assistant, Event
 
 HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 /why         the claims, their evidence and the confidence of the last answer
@@ -73,7 +71,7 @@ class Conversation:
     quiet: bool = False
     ask: bool = False
     messages: list[dict[str, str]] = field(default_factory=list)
-    last: "Event | None" = None
+    last: Event | None = None
 
     def __post_init__(self) -> None:
         self._begin()
@@ -81,7 +79,7 @@ class Conversation:
     def __call__(self, line: str) -> None:
         """Answer a question, or obey a command."""
         name, _, rest = line.partition(" ")
-        given, render = rest.strip(), cragraph.cli.render
+        given = rest.strip()
         match name:
             case "/source":
                 cited = self.last.response["citations"] if self.last else []
@@ -122,8 +120,8 @@ class Conversation:
         self.last = done
         answer = done.response["answer"]
         self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        out().print(cragraph.cli.render.answer_line(done.response))
-        out().print(cragraph.cli.render.verdict_line(done.response))
+        out().print(render.answer_line(done.response))
+        out().print(render.verdict_line(done.response))
         for sentence in [*done.response["issues"], *done.response["degraded"]]:
             status(sentence)
 
@@ -131,7 +129,7 @@ class Conversation:
         settings = self.settings_of(**chosen)
         if chosen == {"model": "none"}:
             settings = settings.model_copy(update={"model": None})
-        assistant = cragraph.run.Assistant(settings, "chat")
+        assistant = Assistant(settings, "chat")
         _ = assistant.graph  # a wrong name of a model fails now
         self._assistant = assistant
 
@@ -140,7 +138,7 @@ def decided(waits: dict[str, Any]) -> Any:
     """What a person chooses to do with an answer below the threshold; no answer where nobody is there any more."""
     err().print(Text(waits["answer"]))
     for claim in waits["claims"]:
-        err().print(cragraph.cli.render.claim_line(claim))
+        err().print(render.claim_line(claim))
     for sentence in [*waits["issues"], *([waits["error"]] if "error" in waits else [])]:
         status(sentence)
     try:

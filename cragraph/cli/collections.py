@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-import cragraph
+from cragraph.build import Parts
 from cragraph.cli.console import show
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError
+from cragraph.store.bulk import forgotten
 
 NameArgument = Annotated[str, typer.Argument(help="Its name, as `cragraph collections` lists it.", show_default=False)]
 
@@ -28,7 +29,7 @@ def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -
     """
     if context.invoked_subcommand is not None:
         return
-    rows = [asdict(held) for held in cragraph.build.Parts(settings_of()).collections.held()]
+    rows = [asdict(held) for held in Parts(settings_of()).collections.held()]
 
     def lines(rows: Any) -> str:
         return "\n".join(f"{row['name']}  {row['documents']} documents, {row['chunks']} chunks" for row in rows)
@@ -51,14 +52,13 @@ def move(
 
     Example: `cragraph collections move minutes/ --to board`
     """
-    held = cragraph.build.Parts(settings_of()).collections
+    held = Parts(settings_of()).collections
     if not paths and of is None:
         raise InputError("move came without a path and without --from; wanted what to move: give one of them.")
     documents = held.documents(None if of is None else {"collection": held.known(of)})
     chosen = [document.source for document in documents]
     if paths:
-        meant = cragraph.store.bulk.forgotten
-        chosen = [source for path in paths for source in meant(_absolute(path, documents), documents)]
+        chosen = [source for path in paths for source in forgotten(_absolute(path, documents), documents)]
     moved = held.move(dict.fromkeys(chosen), to)
     show(json, {"moved": moved, "to": to}, lambda row: "\n".join(f"moved {source}" for source in row["moved"]))
 
@@ -75,7 +75,7 @@ def rename(
 
     Example: `cragraph collections rename work board`
     """
-    name = cragraph.build.Parts(settings_of()).collections.rename(old, new)
+    name = Parts(settings_of()).collections.rename(old, new)
     show(json, {"renamed": old, "name": name}, lambda row: f"{row['renamed']} is {row['name']} now")
 
 
@@ -86,7 +86,7 @@ def forget(settings_of: Any, name: NameArgument, json: JsonOption = False) -> No
 
     Example: `cragraph collections forget board`
     """
-    removed = cragraph.build.Parts(settings_of()).collections.drop(name)
+    removed = Parts(settings_of()).collections.drop(name)
     show(json, {"removed": removed}, lambda row: "\n".join(f"removed {source}" for source in row["removed"]))
 
 

@@ -9,11 +9,16 @@ from typing import Any, Final
 import typer
 from rich.text import Text
 
-import cragraph
+from cragraph.build import Parts
+from cragraph.choices import RERANKERS
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import CragError, ModelError, SettingsError, StoreError, mask, printable
+from cragraph.models import budget, http
+from cragraph.models.encoder import Encoder
+from cragraph.models.servers import chat_model, ollama_hint, ollama_url
 from cragraph.private import untold
+from cragraph.settings import Settings
 
 PATIENCE_S: Final = 5.0
 CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
@@ -56,13 +61,13 @@ class Check:
         object.__setattr__(self, "fix", mask(printable(self.fix)))
 
 
-def examine(settings: "cragraph.Settings") -> list[Check]:
+def examine(settings: Settings) -> list[Check]:
     """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
     checks = [python(), package("onnxruntime"), package("chromadb")]
     if settings.embeddings == "embedded":
         checks.append(_probed("weights", weights))
-    if settings.reranker not in ("auto", *cragraph.choices.RERANKERS):
-        checks.append(_probed("reranker", lambda: f"{cragraph.build.Parts(settings).reranker.name} can be built"))
+    if settings.reranker not in ("auto", *RERANKERS):
+        checks.append(_probed("reranker", lambda: f"{Parts(settings).reranker.name} can be built"))
     return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
 
 
@@ -86,24 +91,24 @@ def package(name: str) -> Check:
 
 def weights() -> str:
     """What the embedded encoder is, once it has embedded something."""
-    encoder = cragraph.models.encoder.Encoder()
+    encoder = Encoder()
     return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
 
 
-def store(settings: "cragraph.Settings") -> str:
+def store(settings: Settings) -> str:
     """What the store holds, in a few words."""
-    with cragraph.build.Parts(settings).store as opened:
+    with Parts(settings).store as opened:
         if problems := opened.problems():
             raise StoreError(" ".join(problems))
         return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
 
 
-def models(settings: "cragraph.Settings") -> list[Check]:
+def models(settings: Settings) -> list[Check]:
     """The models by name: without any, the embedded parts answer, and that is well too."""
     chosen = (settings.model, settings.judge_model, settings.embeddings)
     named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
     if not named:
-        hint = cragraph.models.servers.ollama_hint(settings.ollama_host)
+        hint = ollama_hint(settings.ollama_host)
         return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
     ollama = [name for name in named if name.startswith("ollama:")]
     checks = [_buildable(name) for name in named if name not in (*ollama, settings.embeddings)]
@@ -112,21 +117,20 @@ def models(settings: "cragraph.Settings") -> list[Check]:
     return checks + (_ollama(ollama, settings) if ollama else [])
 
 
-def embeddings(settings: "cragraph.Settings") -> str:
+def embeddings(settings: Settings) -> str:
     """What embeddings of another provider are; their client is built and not asked, which may cost money."""
-    model = cragraph.build.Parts(settings).embeddings
+    model = Parts(settings).embeddings
     _ = getattr(model, "client", None)
     return f"{getattr(model, 'name', settings.embeddings)} can be built; it was not asked"
 
 
-def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:
+def _ollama(names: Sequence[str], settings: Settings) -> list[Check]:
     # Imported here: httpx costs start-up time that `--help` does not have.
     import httpx
 
     checks: list[Check] = []
-    http = cragraph.models.http
     try:
-        url = cragraph.models.servers.ollama_url(settings.base_url or settings.ollama_host)
+        url = ollama_url(settings.base_url or settings.ollama_host)
         told = http.fetched(f"{url}/api/version", seconds=PATIENCE_S).raise_for_status()
         through = http.in_the_way(url)
         checks.append(Check("ollama server", True, f"Ollama {http.json_of(told)['version']} at {url}{through}"))
@@ -148,7 +152,7 @@ def _ollama(names: Sequence[str], settings: "cragraph.Settings") -> list[Check]:
     return checks
 
 
-def _model(name: str, status: int, shown: Any, settings: "cragraph.Settings") -> list[Check]:
+def _model(name: str, status: int, shown: Any, settings: Settings) -> list[Check]:
     plain = name.removeprefix("ollama:")
     if status == 404:
         return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
@@ -168,11 +172,10 @@ def _model(name: str, status: int, shown: Any, settings: "cragraph.Settings") ->
     return checks
 
 
-def _context(name: str, settings: "cragraph.Settings", longest: int | None) -> Check:
+def _context(name: str, settings: Settings, longest: int | None) -> Check:
     """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
-    budget = cragraph.models.budget
     room = min(settings.num_ctx, longest or settings.num_ctx)
-    prompts = [cragraph.build.Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
+    prompts = [Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
     frame = max(budget.estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
     passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
     reply = min(settings.num_predict, room // 2)
@@ -189,7 +192,7 @@ def _context(name: str, settings: "cragraph.Settings", longest: int | None) -> C
 
 def _buildable(name: str) -> Check:
     def built() -> str:
-        cragraph.models.servers.chat_model(name)
+        chat_model(name)
         return "can be built; its server was not asked"
 
     return _probed(f"model {name}", built)

@@ -8,11 +8,21 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-import cragraph
+import cragraph.evals.answers
+import cragraph.evals.calibrate
+import cragraph.evals.data
+import cragraph.evals.grounding
+import cragraph.evals.mine
+import cragraph.evals.report
+import cragraph.evals.retrieval
+from cragraph.build import Parts
 from cragraph.cli.console import CHANGED, FAILURE, progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.errors import InputError
 from cragraph.language.words import shortened
+from cragraph.loop import graph_of
+from cragraph.run import Assistant
+from cragraph.settings import config_path
 
 PlotOption = Annotated[
     Path | None, typer.Option("--plot", help="File for the plot, PNG or SVG; needs `pip install 'cragraph[report]'`.")
@@ -41,15 +51,19 @@ def grounding(
     Beside the judges, `coverage` (share of the claim's words that the passages hold) and `similarity` (cosine to the
     closest window) are the baselines. Example: `cragraph eval grounding dev/*.jsonl --judge coverage,lexical,encoder`
     """
-    settings, evals = settings_of(), cragraph.evals
+    settings = settings_of()
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    verifier = cragraph.build.Parts(settings).verifier
-    verifier = replace(verifier, judges={**evals.grounding.simple_judges(verifier.embeddings), **verifier.judges})
+    verifier = Parts(settings).verifier
+    verifier = replace(
+        verifier, judges={**cragraph.evals.grounding.simple_judges(verifier.embeddings), **verifier.judges}
+    )
     with progress_bar("rows", shown=not quiet) as progress:
-        result = evals.grounding.run(files, names, verifier, policy=settings.policy, limit=limit, progress=progress)
+        result = cragraph.evals.grounding.run(
+            files, names, verifier, policy=settings.policy, limit=limit, progress=progress
+        )
     if report is not None:
-        evals.report.write_report(result, report)
-    show(json, result, evals.report.grounding_table)
+        cragraph.evals.report.write_report(result, report)
+    show(json, result, cragraph.evals.report.grounding_table)
 
 
 @app.command()
@@ -69,12 +83,12 @@ def retrieval(
 
     Example: `cragraph eval retrieval data/cranfield`
     """
-    embeddings, evals = cragraph.build.Parts(settings_of()).embeddings, cragraph.evals
+    embeddings = Parts(settings_of()).embeddings
     with progress_bar("queries", shown=not quiet) as progress:
-        result = evals.retrieval.run(folder, embeddings, limit=limit, progress=progress, foreign=retriever)
+        result = cragraph.evals.retrieval.run(folder, embeddings, limit=limit, progress=progress, foreign=retriever)
     if plot is not None:
-        evals.report.plot_retrieval(result, plot)
-    show(json, result, evals.report.retrieval_table)
+        cragraph.evals.report.plot_retrieval(result, plot)
+    show(json, result, cragraph.evals.report.retrieval_table)
 
 
 @app.command()
@@ -95,18 +109,18 @@ def answers(
 
     Example: `cragraph eval answers ../shared/data/qa/dev/squad2_train_500.jsonl --noise some,only --baseline`
     """
-    parts, evals = cragraph.build.Parts(settings_of(store="")), cragraph.evals
-    sets = evals.answers.question_sets(files, noise.split(","), limit)
+    parts = Parts(settings_of(store=""))
+    sets = cragraph.evals.answers.question_sets(files, noise.split(","), limit)
     with progress_bar("questions", shown=not quiet) as progress:
-        graph = cragraph.build.graph_of(parts).compile()
-        answerers = {"cragraph": evals.answers.graph_answerer(graph, parts.ranker)}
+        graph = graph_of(parts).compile()
+        answerers = {"cragraph": cragraph.evals.answers.graph_answerer(graph, parts.ranker)}
         if baseline:
-            simple = evals.answers.simple_answerer(parts.embeddings.embed_documents, sets)
+            simple = cragraph.evals.answers.simple_answerer(parts.embeddings.embed_documents, sets)
             answerers["nearest sentence, tuned here"] = simple
-        result = evals.answers.run(sets, answerers, progress)
+        result = cragraph.evals.answers.run(sets, answerers, progress)
     if plot is not None:
-        evals.report.plot_answers(result, plot)
-    show(json, result, evals.report.answers_table, evals.report.causes_table)
+        cragraph.evals.report.plot_answers(result, plot)
+    show(json, result, cragraph.evals.report.answers_table, cragraph.evals.report.causes_table)
 
 
 @app.command()
@@ -126,12 +140,12 @@ def mine(
 
     Example: `cragraph ingest docs/ && cragraph eval mine`
     """
-    evals, assistant = cragraph.evals.mine, cragraph.run.Assistant(settings_of())
+    assistant = Assistant(settings_of())
     kept = assistant.history.entries(kept=True) if assistant.history else []
     if not kept:
         raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
     with progress_bar("questions", shown=not quiet) as progress:
-        result = evals.run(assistant, kept, renew=accept, progress=progress)
+        result = cragraph.evals.mine.run(assistant, kept, renew=accept, progress=progress)
     show(json, result.to_dict(), rows_told)
     if not result.all_same:
         raise typer.Exit(FAILURE if any(row.status == "failed" for row in result.rows) else CHANGED)
@@ -167,12 +181,12 @@ def calibrate(
 
     Example: `cragraph calibrate labelled.jsonl`
     """
-    settings, evals = settings_of(), cragraph.evals
-    file = cragraph.settings.config_path() or Path("cragraph.yaml")
-    verifier = cragraph.build.Parts(settings.model_copy(update={"calibration": {}})).verifier
+    settings = settings_of()
+    file = config_path() or Path("cragraph.yaml")
+    verifier = Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
-    fit = evals.calibrate.calibrate(
-        evals.data.read_rows(rows),
+    fit = cragraph.evals.calibrate.calibrate(
+        cragraph.evals.data.read_rows(rows),
         verifier,
         settings.judge,
         refused=refused_good,
@@ -181,7 +195,7 @@ def calibrate(
     )
     written = not dry_run and not fit.worse
     if written:
-        evals.calibrate.store(fit, file)
+        cragraph.evals.calibrate.store(fit, file)
     table = Table("of rows not fitted on", "before", "after")
     for name in fit.before:
         table.add_row(name.replace("_", " "), f"{fit.before[name]:.3f}", f"{fit.after[name]:.3f}")

@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-import cragraph
 from cragraph.cli.console import out, show, status
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError, SettingsError
 from cragraph.language.words import shortened
+from cragraph.library import Library
 
 ALL = "all"
 NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="One entry, whole.")]
@@ -50,7 +50,7 @@ def log(
         )
     if expect is not None and keep is None:
         raise InputError("--expect came without --keep: it says what the answer of a kept question must say.")
-    history = cragraph.run.Assistant(settings_of()).history
+    history = Library(settings_of()).history
     if history is None:
         raise SettingsError("There is no store for a log to stand beside: run cragraph ingest PATH, or pass --store.")
     if forget:

@@ -9,14 +9,18 @@ from typing import Annotated, Any, Final
 
 import typer
 
-import cragraph
-from cragraph import store
 from cragraph.choices import JUDGES
 from cragraph.errors import SettingsError
+from cragraph.settings import loaded
+from cragraph.store.filters import parse_where
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with the evidence.")
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option("--token", help="Ask every caller for this (or CRAG_TOKEN); made up where others can reach it."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]
 
@@ -92,5 +96,5 @@ def _settings(options: dict[str, Any], **more: Any) -> Any:
     if not given.get("collection", True):
         del given["collection"]
     if where := given.pop("where", None):
-        given["where"] = store.parse_where(where)
-    return cragraph.settings.loaded(given, FLAGS)
+        given["where"] = parse_where(where)
+    return loaded(given, FLAGS)

@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-import cragraph
+from cragraph.build import Parts
 from cragraph.cli.console import FAILURE, emit, err, ingesting, out, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.cli.render import show_passages
+from cragraph.library import Library
 
 
 @with_settings("store", "collection")
@@ -33,13 +35,13 @@ def ingest(
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
-    assistant = cragraph.run.Assistant(settings_of())
+    library = Library(settings_of())
     with ingesting(shown=not quiet) as advance:
-        report = assistant.ingest(paths, prune=prune, dry_run=dry_run, progress=advance, follow_links=follow_links)
+        report = library.ingest(paths, prune=prune, dry_run=dry_run, progress=advance, follow_links=follow_links)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
         status("following; press Ctrl-C to stop")
-        for change in assistant.watch(paths, follow_links=follow_links):
+        for change in library.watch(paths, follow_links=follow_links):
             show_report(change, as_json=json, dry_run=False)
     if report.failed:
         raise typer.Exit(FAILURE)
@@ -68,7 +70,7 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     Example: `cragraph docs --json`
     """
     settings = settings_of()
-    held = cragraph.build.Parts(settings).collections
+    held = Parts(settings).collections
     where = settings.context().model_copy(update={"where": None}).filter
     documents = [asdict(document) for document in held.documents(where)]
     several = len(held.names()) > 1
@@ -97,7 +99,7 @@ def forget(
 
     Example: `cragraph forget old-report.pdf`
     """
-    removed = cragraph.run.Assistant(settings_of()).forget(path)
+    removed = Library(settings_of()).forget(path)
     show(json, {"removed": removed}, lambda _: "\n".join(f"removed {source}" for source in removed))
 
 
@@ -112,4 +114,4 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
-    show(json, cragraph.run.Assistant(settings_of()).search(query, k), cragraph.cli.render.show_passages)
+    show(json, Library(settings_of()).search(query, k), show_passages)

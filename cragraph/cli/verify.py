@@ -14,12 +14,14 @@ from xml.etree import ElementTree
 import typer
 from rich.table import Table
 
-import cragraph
 from cragraph.cli.console import FAILURE, err, show, status
 from cragraph.cli.console import out as out_console
 from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
+from cragraph.cli.render import show_verification
 from cragraph.errors import CragError, InputError
+from cragraph.library import Library
 from cragraph.private import check_output, output
+from cragraph.report import Report, table_of
 
 
 @with_settings("judge", "policy", "model", "base_url")
@@ -50,13 +52,13 @@ def verify(
     Many rows: `cragraph verify --jsonl rows.jsonl --out verdicts.jsonl --fail-under .8 --junit report.xml`
     """
     check_output(out, report, junit)
-    assistant = cragraph.run.Assistant(settings_of())
+    library = Library(settings_of())
     if jsonl is not None:
         if answer is not None or source:
             raise InputError("--jsonl came with --answer or --source; rows bring their own: leave those out.")
         if summary not in SUMMARIES:
             raise InputError(f"--summary came as {summary!r}; wanted one of {', '.join(SUMMARIES)}.")
-        rows, skipped = _verify_rows(assistant, jsonl, out, workers, report)
+        rows, skipped = _verify_rows(library, jsonl, out, workers, report)
         figures = figures_of(rows, skipped)
         if junit is not None:
             with output(junit, "wb") as written:
@@ -75,13 +77,13 @@ def verify(
         raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     text = sys.stdin.read() if answer == "-" else answer
     leading_out: list[tuple[str, str]] = []
-    passages = assistant.read(source, leading_out)
-    verification = assistant.verify(text, passages, question)
+    passages = library.read(source, leading_out)
+    verification = library.verify(text, passages, question)
     for path, reason in leading_out:
         status(f"skipped {path}: {reason}")
     if report is not None:
-        cragraph.Report(verification, files={passage["source"] for passage in passages}).save(report)
-    show(json, verification.to_dict(), cragraph.cli.render.show_verification)
+        Report(verification, files={passage["source"] for passage in passages}).save(report)
+    show(json, verification.to_dict(), show_verification)
     if fail_under is not None and verification.is_grounded < fail_under:
         raise typer.Exit(BELOW)
 
@@ -94,14 +96,14 @@ Skipped = list[tuple[int, str]]  # line numbers from 1, and what was wrong there
 
 
 def _verify_rows(
-    assistant: Any, source: Path, target: Path | None, workers: int, report: Path | None
+    library: Any, source: Path, target: Path | None, workers: int, report: Path | None
 ) -> tuple[list[Row], Skipped]:
     """Write what is found of each row; returns of the rows what the summaries need, and what was skipped."""
     kept: list[Row] = []
     skipped: Skipped = []
 
     def judged(lines: Iterable[str], sink: Any) -> Iterator[Row]:
-        for number, row, problem in verified_rows(lines, assistant.verify, workers):
+        for number, row, problem in verified_rows(lines, library.verify, workers):
             if problem:
                 skipped.append((number, problem))
                 status(f"line {number}: {problem}")
@@ -122,7 +124,7 @@ def _verify_rows(
             deque(judged(lines, sink), maxlen=0)
         else:
             with output(report, encoding="utf-8") as page:
-                page.writelines(cragraph.report.table_of(judged(lines, sink)))
+                page.writelines(table_of(judged(lines, sink)))
     return kept, skipped
 
 

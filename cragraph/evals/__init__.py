@@ -1,5 +1,1 @@
 """Data sets, metrics and reports."""
-
-from cragraph.lazy import exports
-
-__getattr__ = exports(__name__)

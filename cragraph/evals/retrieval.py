@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-import cragraph
 from cragraph import store as stores
 from cragraph.evals.data import Collection, read_collection
 from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
@@ -21,7 +20,9 @@ from cragraph.models.cache import LRU, CachedEmbeddings, unit
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers import LexicalReranker, rerank_gain
+from cragraph.search.foreign import ForeignRetriever, load_retriever
+from cragraph.search.rerankers import rerank_gain
+from cragraph.search.rerankers.lexical import LexicalReranker
 
 DEPTH: Final = 100  # how deep a ranking is looked at
 CANDIDATES: Final = 30  # how many of the best are reranked; the rest keep their places below
@@ -164,12 +165,11 @@ def score(
 def _foreign(spec: str, collection: Collection) -> Retriever:
     from langchain_core.documents import Document  # takes longer to import than all the rest
 
-    foreign = cragraph.search.foreign
     documents = [
         Document(page_content=contextual_text(p), id=p["chunk_id"], metadata={"chunk_id": p["chunk_id"]})
         for p in collection.passages
     ]
-    return foreign.ForeignRetriever(foreign.load_retriever(spec, documents))  # type: ignore[no-any-return]
+    return ForeignRetriever(load_retriever(spec, documents))
 
 
 def _stage(retriever: Retriever) -> Stage:

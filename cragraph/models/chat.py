@@ -14,8 +14,9 @@ from weakref import WeakSet
 
 from cragraph.errors import CragError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
+from cragraph.models.http import run
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
-from cragraph.models.servers import PATIENCE, Target, billions, late, run, translate, tried
+from cragraph.models.servers import PATIENCE, Target, billions, late, translate, tried
 from cragraph.models.worth import Worth, by_size
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes, remaining

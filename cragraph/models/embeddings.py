@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from langchain_core.embeddings import Embeddings
 
-import cragraph
 from cragraph import plugins
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models.encoder import Encoder
-from cragraph.models.servers import KEEP_SECONDS, PATIENCE, Target, late, ollama_url, own_server, run, translate, tried
+from cragraph.models.http import ollama_options, run
+from cragraph.models.servers import KEEP_SECONDS, PATIENCE, Target, late, ollama_url, own_server, translate, tried
 from cragraph.private import untold
 from cragraph.protocols import remaining
 
@@ -46,7 +46,7 @@ class ServerEncoder(Embeddings):
         if self.target.ollama:
             from langchain_ollama import OllamaEmbeddings
 
-            options = cragraph.models.http.ollama_options(url, self.timeout_s)
+            options = ollama_options(url, self.timeout_s)
             return OllamaEmbeddings(model=self.model, base_url=url, keep_alive=KEEP_SECONDS, **options)
         try:
             build = import_module("langchain.embeddings").init_embeddings

@@ -2,23 +2,58 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import wait
 from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, Final
+from threading import Event, Lock, Thread
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from cragraph.errors import ModelError, ModelUnavailableError, SettingsError
-from cragraph.models.servers import run
+from cragraph.errors import ModelError, ModelStalledError, ModelUnavailableError, SettingsError
+
+Result = TypeVar("Result")
 
 LARGEST: Final = 32 * 1024 * 1024  # bytes of a reply at most: a batch of embeddings has a few millions
 TOLD: Final = 1024 * 1024  # bytes that a server may say of itself or of a model at most
 SCHEMES: Final = ("http", "https", "socks5", "socks5h")  # of proxies that httpx knows
 PRIVATE: Final = (".localhost", ".local", ".lan", ".internal", ".home", ".home.arpa", ".intranet", ".corp")
+HELD_UP_S: Final = 20.0  # seconds after which the loop that calls models must have answered, whatever else it does
+
+_LOOPS: Final[dict[int, asyncio.AbstractEventLoop]] = {}
+_LOCK: Final = Lock()
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """What a coroutine returns in the loop of this process; an interrupted caller cancels it.
+
+    Raises ModelStalledError where something holds up the loop itself: a run that a program dropped, say, which the
+    garbage collector closes in the loop's thread, and which waits there for a call that waits for the loop.
+    """
+    process = os.getpid()
+    with _LOCK:
+        if process not in _LOOPS:
+            _LOOPS[process] = asyncio.new_event_loop()
+            Thread(target=_LOOPS[process].run_forever, daemon=True, name="cragraph-chat").start()
+    future = asyncio.run_coroutine_threadsafe(work, _LOOPS[process])
+    try:
+        while not wait([future], HELD_UP_S).done:
+            alive = Event()
+            _LOOPS[process].call_soon_threadsafe(alive.set)
+            if not alive.wait(HELD_UP_S):
+                raise ModelStalledError(
+                    f"The thread that calls models has been held up for {HELD_UP_S:g} s, so this call was given up: "
+                    "read the streams of graphs to their end, or close() them. Ask again."
+                )
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
 
 
 def is_private(url: str) -> bool:

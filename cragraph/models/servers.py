@@ -1,18 +1,14 @@
 """Models by name and the servers that they run on: addresses, clients, one event loop for calls, errors as ours."""
 
-import asyncio
 import os
 import re
-from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import wait
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import import_module
 from ipaddress import ip_address
-from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-import cragraph
 from cragraph.errors import (
     DeadlineError,
     ModelError,
@@ -21,6 +17,7 @@ from cragraph.errors import (
     ModelUnavailableError,
     SettingsError,
 )
+from cragraph.models import http
 from cragraph.protocols import remaining
 
 if TYPE_CHECKING:
@@ -33,40 +30,7 @@ NUM_CTX: Final = 8192
 NUM_PREDICT: Final = 1024
 PATIENCE: Final = 4
 KEEP_SECONDS: Final = 600  # how long an Ollama server keeps a model loaded that was used
-HELD_UP_S: Final = 20.0  # seconds after which the loop that calls models must have answered, whatever else it does
 HINT_S: Final = 0.5  # seconds that a look for a running Ollama may take: the answer is only worth a hint
-
-# -- one event loop, one place that tries again ------------------------------------------------------------------
-
-_LOOPS: Final[dict[int, asyncio.AbstractEventLoop]] = {}
-_LOCK: Final = Lock()
-
-
-def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """What a coroutine returns in the loop of this process; an interrupted caller cancels it.
-
-    Raises ModelStalledError where something holds up the loop itself: a run that a program dropped, say, which the
-    garbage collector closes in the loop's thread, and which waits there for a call that waits for the loop.
-    """
-    process = os.getpid()
-    with _LOCK:
-        if process not in _LOOPS:
-            _LOOPS[process] = asyncio.new_event_loop()
-            Thread(target=_LOOPS[process].run_forever, daemon=True, name="cragraph-chat").start()
-    future = asyncio.run_coroutine_threadsafe(work, _LOOPS[process])
-    try:
-        while not wait([future], HELD_UP_S).done:
-            alive = Event()
-            _LOOPS[process].call_soon_threadsafe(alive.set)
-            if not alive.wait(HELD_UP_S):
-                raise ModelStalledError(
-                    f"The thread that calls models has been held up for {HELD_UP_S:g} s, so this call was given up: "
-                    "read the streams of graphs to their end, or close() them. Ask again."
-                )
-        return future.result()
-    except BaseException:
-        future.cancel()
-        raise
 
 
 async def tried(
@@ -134,7 +98,7 @@ def chat_model(
             seed=0,
             temperature=temperature,
             reasoning=reasoning,
-            **cragraph.models.http.ollama_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
+            **http.ollama_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
         )
     options = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
     server = own_server(provider, base_url, PATIENCE * timeout_s, stream_usage=True)
@@ -165,10 +129,10 @@ def own_server(provider: str, base_url: str | None, timeout_s: float, **openai: 
         return {"base_url": base_url} if base_url else {}
     base_url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
     if not base_url:
-        cragraph.models.http.check_proxy("https://api.openai.com")
+        http.check_proxy("https://api.openai.com")
         return {}
     keyless = {} if os.environ.get("OPENAI_API_KEY") else {"api_key": "none"}
-    clients: dict[str, Any] = cragraph.models.http.openai_options(base_url, timeout_s)
+    clients: dict[str, Any] = http.openai_options(base_url, timeout_s)
     return {"base_url": base_url} | keyless | openai | clients
 
 
@@ -198,7 +162,6 @@ def ollama_url(base_url: str | None = None) -> str:
 
 def ollama_hint(base_url: str | None = None) -> str:
     """What to add to a command so that a running Ollama is used; empty where none runs or it has no chat model."""
-    http = cragraph.models.http
     try:
         told = http.json_of(http.fetched(f"{ollama_url(base_url)}/api/tags", seconds=HINT_S).raise_for_status())
         names = [row["name"] for row in told["models"] if "embed" not in row["name"]]
@@ -231,7 +194,7 @@ class Target:
     @property
     def proxy(self) -> str:
         """What is said of a proxy before the server; empty where there is none."""
-        return str(cragraph.models.http.in_the_way(self.url))
+        return str(http.in_the_way(self.url))
 
     def broke_off(self) -> ModelUnavailableError:
         """The stream ended without its last line."""
@@ -323,7 +286,7 @@ def billions(model: Any) -> float | None:
     """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
     if getattr(model, "_llm_type", "") != "chat-ollama":
         return None
-    http, left = cragraph.models.http, remaining()
+    left = remaining()
     try:
         seconds = SIZE_S if left is None else min(SIZE_S, left)
         shown = http.fetched(f"{model.base_url}/api/show", {"model": model.model}, seconds=seconds)

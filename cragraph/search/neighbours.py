@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
 from cragraph.protocols import Notes
+from cragraph.store import Store
 from cragraph.store.filters import Where, fits
 from cragraph.types import Part, Passage
-
-if TYPE_CHECKING:
-    from cragraph.store import Store
 
 Size = int | Literal["section"]
 

@@ -3,18 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cragraph.errors import InputError, ModelError, SettingsError, StoreError
 from cragraph.language.words import keywords, plain_years
 from cragraph.protocols import Notes, reason_of
 from cragraph.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
 from cragraph.search.questions import Decompose
+from cragraph.store import Store
 from cragraph.store.filters import Where
 from cragraph.types import Passage
-
-if TYPE_CHECKING:
-    from cragraph.store import Store
 
 DEPTH: Final = 100  # passages that each side of a search gives at least
 DENSE_WEIGHT: Final = 0.4  # the say of the dense side, of 1 in all; chosen by docs/lab/results/retrieval.md

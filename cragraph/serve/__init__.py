@@ -23,8 +23,9 @@ from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
 from cragraph.history import History
+from cragraph.library import LONGEST_ANSWER, MB
 from cragraph.report import style
-from cragraph.run import LONGEST_ANSWER, MB, Assistant, Event
+from cragraph.run import Assistant, Event
 from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
 from cragraph.store.records import at_home

@@ -1,39 +1,22 @@
 """The store: what was ingested, found by meaning and by words; and how files get in."""
 
-from typing import TYPE_CHECKING
-
-from cragraph.lazy import exports
-
-if TYPE_CHECKING:
-    from cragraph.store.bulk import (
-        IngestReport,
-        Progress,
-        forget,
-        forget_from,
-        ingest,
-        ingest_into,
-        watch,
-    )
-    from cragraph.store.collections import Collections, open_collections
-    from cragraph.store.filters import checked_where, parse_where
-    from cragraph.store.reading import Failed, SplitOptions, messages
-    from cragraph.store.records import Item, Origin, StoredDocument
-    from cragraph.store.store import Store, open_store
+from cragraph.store.bulk import (
+    IngestReport,
+    Progress,
+    forget,
+    forget_from,
+    ingest,
+    ingest_into,
+    watch,
+)
+from cragraph.store.collections import Collections, open_collections
+from cragraph.store.filters import checked_where, parse_where
+from cragraph.store.reading import Failed, SplitOptions, messages
+from cragraph.store.records import Item, Origin, StoredDocument
+from cragraph.store.store import Store, open_store
 
 __all__ = [
     "Collections", "Failed", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
     "checked_where", "forget", "forget_from", "ingest", "ingest_into", "messages", "open_collections",
     "open_store", "parse_where", "watch",
 ]  # fmt: skip
-
-__getattr__ = exports(
-    __name__,
-    {
-        "collections": ("Collections", "open_collections"),
-        "filters": ("checked_where", "parse_where"),
-        "bulk": ("IngestReport", "Progress", "forget", "forget_from", "ingest", "ingest_into", "watch"),
-        "reading": ("Failed", "SplitOptions", "messages"),
-        "records": ("Item", "Origin", "StoredDocument"),
-        "store": ("Store", "open_store"),
-    },
-)

@@ -12,7 +12,6 @@ from time import monotonic, time_ns
 from typing import Any, Final
 
 from cragraph.documents import MAX_BYTES, Found, Limits, Skipped, discover
-from cragraph.documents.document import TAKEN
 from cragraph.documents.files import Paths
 from cragraph.errors import InputError
 from cragraph.store.collections import DEFAULT, Collections, checked_name
@@ -23,14 +22,11 @@ from cragraph.store.records import (
     Origin,
     StoredDocument,
     at_home,
-    batched,
-    filename_of,
     iso_time,
     left_out,
     sha256_of,
 )
 from cragraph.store.store import BATCH, Store, open_store
-from cragraph.types import Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,37 +475,3 @@ def forget_from(held: Collections, path: str | os.PathLike[str], collection: str
             for source in sources:
                 store.release(source)
     return sources
-
-
-def carry(store: Store, target: Store, source: str) -> None:
-    """Put what a source holds into another store, and take it out of its own."""
-    origins = [origin for origin in store.index.states(source) if origin.chunks >= 0][-1:]
-    ids = store.index.held_by(source, unheld=True)
-    was_there = source in target.index.names()
-    with target.writing():
-        shared = {i for i, held in store.index.holders(ids).items() if any(one.source != source for one in held)}
-        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
-            origins = [origin._replace(size=0) for origin in origins]
-        for batch in batched(ids, BATCH):
-            vectors = store.known_vectors(batch)
-            items = []
-            for passage in store.get(batch):
-                one = Passage(**{**passage, "source": source, "filename": filename_of(source)})
-                if one["chunk_id"] in shared:
-                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))
-                else:
-                    items.append(Item(one, origins, vectors[one["chunk_id"]]))
-            target.commit([], items)
-        if origins and (was_there or not ids):  # it holds these now, and nothing else
-            target.commit([(source, origins[0])], [Item(one, origins) for one in target.get(ids)])
-        limits: dict[str, Any] = json.loads(store.index.meta(LEFT_OUT, "{}"))
-        if source in limits:
-            kept = json.loads(target.index.meta(LEFT_OUT, "{}")) | {source: limits[source]}
-            target.index.keep(**{LEFT_OUT: json.dumps(kept)})
-    store.release(source)
-
-
-def _of_text(passage: Passage) -> dict[str, Any]:
-    """What the text of a passage itself says of it, and not the file that it was read from."""
-    kept = {name: value for name, value in passage["metadata"].items() if name in TAKEN}
-    return kept | {"title": Path(passage["filename"]).stem}

@@ -4,6 +4,7 @@ A question that is asked in one never opens the others, so that nothing of them 
 neighbour, a name of a file or of a field, not the weight of a word. A file is in one collection.
 """
 
+import json
 import os
 import re
 import shutil
@@ -19,20 +20,25 @@ from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 
-import cragraph
+from cragraph.documents.document import TAKEN
 from cragraph.errors import InputError, StoreError, StoreMissingError
 from cragraph.protocols import Embeddings
 from cragraph.store.database import WriteLock, remove
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.lexical import together
 from cragraph.store.records import (
+    LEFT_OUT,
     Floats,
+    Item,
     StoredDocument,
     as_floats,
     at_home,
+    batched,
+    filename_of,
     unit,
 )
-from cragraph.store.store import Store, open_store
+from cragraph.store.server import collections_of
+from cragraph.store.store import BATCH, Store, open_store
 from cragraph.types import Passage
 
 DEFAULT: Final = "default"  # where files are that nobody put into a collection, and all of an older store
@@ -98,8 +104,6 @@ class Collections:
             if self._url:
                 looked, known = self._listed
                 if monotonic() - looked >= _LOOK_SECONDS:
-                    from cragraph.store.server import collections_of
-
                     known = [name for name in map(_named, collections_of(self._url)) if name]
                     self._listed = (monotonic(), known)
             elif (folder := self._folder) is not None:
@@ -292,7 +296,7 @@ class Collections:
                 continue
             for document in store.documents():
                 if document.source in wanted:
-                    cragraph.store.bulk.carry(store, target, document.source)
+                    carry(store, target, document.source)
                     moved.append(document.source)
         return sorted(moved)
 
@@ -522,3 +526,37 @@ def _renamed(folder: Path, old: str, new: str) -> None:
 def _without_graphs(folder: Path, stored: str) -> None:
     for graph in folder.glob(f"{stored}.graph-*"):
         shutil.rmtree(graph, ignore_errors=True)
+
+
+def carry(store: Store, target: Store, source: str) -> None:
+    """Put what a source holds into another store, and take it out of its own."""
+    origins = [origin for origin in store.index.states(source) if origin.chunks >= 0][-1:]
+    ids = store.index.held_by(source, unheld=True)
+    was_there = source in target.index.names()
+    with target.writing():
+        shared = {i for i, held in store.index.holders(ids).items() if any(one.source != source for one in held)}
+        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
+            origins = [origin._replace(size=0) for origin in origins]
+        for batch in batched(ids, BATCH):
+            vectors = store.known_vectors(batch)
+            items = []
+            for passage in store.get(batch):
+                one = Passage(**{**passage, "source": source, "filename": filename_of(source)})
+                if one["chunk_id"] in shared:
+                    items.append(Item(Passage(**{**one, "metadata": _of_text(one)}), origins))
+                else:
+                    items.append(Item(one, origins, vectors[one["chunk_id"]]))
+            target.commit([], items)
+        if origins and (was_there or not ids):  # it holds these now, and nothing else
+            target.commit([(source, origins[0])], [Item(one, origins) for one in target.get(ids)])
+        limits: dict[str, Any] = json.loads(store.index.meta(LEFT_OUT, "{}"))
+        if source in limits:
+            kept = json.loads(target.index.meta(LEFT_OUT, "{}")) | {source: limits[source]}
+            target.index.keep(**{LEFT_OUT: json.dumps(kept)})
+    store.release(source)
+
+
+def _of_text(passage: Passage) -> dict[str, Any]:
+    """What the text of a passage itself says of it, and not the file that it was read from."""
+    kept = {name: value for name, value in passage["metadata"].items() if name in TAKEN}
+    return kept | {"title": Path(passage["filename"]).stem}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -38,10 +38,8 @@ from cragraph.store.records import (
     sha256_of,
     unit,
 )
+from cragraph.store.server import Server
 from cragraph.types import Passage
-
-if TYPE_CHECKING:
-    from cragraph.store.server import Server
 
 BATCH: Final = 256  # passages embedded and written at a time
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
@@ -519,8 +517,6 @@ def _file(folder: Path, collection: str, create: bool) -> Path:
 
 
 def _on_server(url: str, embeddings: Embeddings, collection: str, create: bool, cache: Path) -> Store:
-    from cragraph.store.server import Server
-
     wanted = Identity.of(embeddings)
     server = Server(url, collection, wanted, create=create)
     try:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from cragraph.answers.rows import meant_by
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
+from cragraph.language.tables import Column, Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ASKS,
@@ -30,9 +31,6 @@ from cragraph.tables.asked import (
     same_words,
 )
 from cragraph.types import Condition
-
-if TYPE_CHECKING:
-    from cragraph.language.tables import Column, Table
 
 Near = Callable[[str, Sequence[str]], Sequence[float]]
 """How near a word is in meaning to each of some others, 0..1."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.sentences import sentence_spans
+from cragraph.language.tables import Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ALL_THERE_ARE,
@@ -42,9 +43,6 @@ from cragraph.tables.matching import (
     words_of_column,
 )
 from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
-
-if TYPE_CHECKING:
-    from cragraph.language.tables import Table
 
 FEATURES: Final = (
     "bias",

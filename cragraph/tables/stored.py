@@ -2,16 +2,14 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cragraph.errors import CragError, StoreError
 from cragraph.language.tables import SEPARATOR, Table, tables_of
 from cragraph.models.cache import LRU
+from cragraph.store import Store
 from cragraph.tables.engine import compute
 from cragraph.types import Computed, Passage
-
-if TYPE_CHECKING:
-    from cragraph.store import Store
 
 logger = logging.getLogger(__name__)
 

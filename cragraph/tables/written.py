@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
+from cragraph.language.tables import Table
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.protocols import Notes
@@ -15,9 +16,6 @@ from cragraph.tables.asked import Asked
 from cragraph.tables.matching import Near
 from cragraph.tables.reading import Reading, weighed
 from cragraph.types import Condition, Query
-
-if TYPE_CHECKING:
-    from cragraph.language.tables import Table
 
 TABLES: Final = 4  # tables that a model is shown at most
 SHOWN: Final = 6  # values of a column that it is shown

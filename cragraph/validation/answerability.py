@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import TypedDict
 
-import cragraph
-from cragraph import choices
 from cragraph.build import Parts
 from cragraph.errors import InputError, ModelError
 from cragraph.graph.context import PRESETS
 from cragraph.language.markers import without_markers
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
+from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.settings import load_settings
 from cragraph.types import IDK, Mode, Passage
 from cragraph.validation.answers import embedded_parts
+from cragraph.verification.chat_checks import LLMScores
 from cragraph.verification.citations import place_in_store
 from cragraph.verification.claims import split_claims
 
@@ -57,10 +57,10 @@ async def rerank(
     if top_k < 1:
         raise InputError(f"rerank got top_k={top_k}; wanted 1 or more: the number of chunks to return.")
     parts, passages, notes = Parts(load_settings(), chat_model=chat_model), as_passages(docs), Notes()
-    by_model = parts.part(choices.RERANKERS, "llm")
+    by_model = None if parts.chat is None else parts.reranker_named("llm")
     ranked = await to_thread(by_model or parts.reranker, question, passages, notes)
     if by_model and all(passage["rerank_score"] is None for passage in ranked):
-        ranked = await to_thread(parts.part(choices.RERANKERS, "lexical"), question, passages, notes)
+        ranked = await to_thread(LexicalReranker(), question, passages, notes)
     for sentence in notes.sentences:
         logger.warning("reranking: %s", sentence)
     return [
@@ -85,8 +85,9 @@ def verify_supported(
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
     if chat_model is not None and judge is None:
         parts = Parts(load_settings(), chat_model=chat_model)
+        assert parts.chat is not None
         try:
-            scores = cragraph.verification.chat_checks.LLMScores(parts.chat, parts.prompts)
+            scores = LLMScores(parts.chat, parts.prompts)
             return dict(scores.supported(question, answer, passages, Notes()))
         except ModelError as error:
             return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from cragraph import choices
 from cragraph.build import Parts
 from cragraph.errors import CragError, SettingsError
 from cragraph.language.markers import code_spans
@@ -84,7 +83,7 @@ class ClaimExtractor:
         return [_claim(claim) for claim in await to_thread(self._found, text)]
 
     def _found(self, text: str) -> list[OwnClaim]:
-        by_model = self._parts.part(choices.CLAIM_EXTRACTORS, "llm")
+        by_model = None if self._parts.judging_chat is None else self._parts.claim_extractor("llm")
         try:
             return list(by_model(text, Notes())) if by_model else split_claims(text)
         except CragError as error:
@@ -97,7 +96,7 @@ class NLIVerifier:
 
     def __init__(self, model: str | Path | None = None) -> None:
         parts, judge = (embedded_parts(), "encoder") if model is None else (_parts({"nli_model": model}), "nli")
-        self._judge = parts.part(choices.JUDGES, judge, "judge")
+        self._judge = parts.judges[judge]
 
     async def verify(self, claim: str, sources: Iterable[Any]) -> list[float]:
         """How far each source entails the claim, 0..1, in the order of the sources."""

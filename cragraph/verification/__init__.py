@@ -1,5 +1,1 @@
 """Claims, judges, signals and policies."""
-
-from cragraph.lazy import exports
-
-__getattr__ = exports(__name__)

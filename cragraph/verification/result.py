@@ -10,6 +10,7 @@ from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import shortened
 from cragraph.passages import doubts_of
+from cragraph.report import Report
 from cragraph.types import (
     AnswerSpan,
     Conflict,
@@ -185,8 +186,6 @@ class Verification:
         return "\n".join([head, *rows, *(f"  issue: {issue}" for issue in self.issues)])
 
     def _repr_html_(self) -> str:
-        from cragraph.report import Report
-
         return Report(self)._repr_html_()
 
     @property

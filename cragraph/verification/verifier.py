@@ -455,7 +455,7 @@ class Verifier:
         if self.model is not None and judge in ("llm", "cascade"):
             judge = "encoder"  # a model is asked beside it (`_by_model`)
         if judge not in self.judges:
-            wants = ELSE_WANTS.get(judge) or (JUDGES[judge].wants if judge in JUDGES else "")
+            wants = ELSE_WANTS.get(judge) or JUDGES.get(judge, "")
             why = f"needs {wants}" if wants else "is not known"
             raise SettingsError(f"The judge {judge!r} {why}; available are {', '.join(sorted(self.judges))}.")
         # One judge may go by two names; it is not worth a second try.

@@ -28,8 +28,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import load_settings
 from cragraph.answers.ranking import AnswerRanker
-from cragraph.build import Parts, graph_of
+from cragraph.build import Parts
 from cragraph.evals.answers import AskedRow, read
+from cragraph.loop import graph_of
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
 from cragraph.run import Assistant

@@ -20,8 +20,8 @@ from cragraph.models.reader import Reader
 from cragraph.passages import contextual_text
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers import LexicalReranker
 from cragraph.search.rerankers.encoder import EncoderReranker, ReaderScorer, Scorer
+from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
 

@@ -37,8 +37,8 @@ from cragraph.models.reader import Reader
 from cragraph.protocols import Notes, Reranker
 from cragraph.run import Assistant
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers import LexicalReranker, logit
-from cragraph.search.rerankers.lexical import matches
+from cragraph.search.rerankers import logit
+from cragraph.search.rerankers.lexical import LexicalReranker, matches
 from cragraph.search.rerankers.nearest import FIRST, NearestReranker
 from cragraph.settings import load_settings
 from cragraph.store import open_store

@@ -19,7 +19,7 @@ from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import Decompose, SearchRetriever
 from cragraph.search.fusion import Feedback
-from cragraph.search.rerankers import LexicalReranker
+from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import Store, open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
 

@@ -8,9 +8,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_graph, load_settings
-from cragraph.build import Parts, acts_of
+from cragraph.build import Parts
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
+from cragraph.loop import acts_of
 from cragraph.protocols import Notes
 from cragraph.report import Report
 from cragraph.run import Assistant

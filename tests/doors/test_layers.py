@@ -1,4 +1,4 @@
-"""Imports run one way, those too that a package makes when one of its modules is named."""
+"""Imports run one way, and stand at the top of a file."""
 
 import tomllib
 from pathlib import Path
@@ -25,7 +25,3 @@ def test_no_module_names_one_of_a_layer_above_its_own() -> None:
             if above and below and above[1] != below[1] and above[0] >= below[0]:
                 wrong.append(f"{module.name} names {named}")
     assert wrong == []
-
-
-def test_a_module_that_is_named_in_full_counts_as_imported() -> None:
-    assert "cragraph.run.Assistant" in MODULES["cragraph.cli.store"].imports

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelStalledError, ModelUnavailableError
 from cragraph.graph.context import Context
-from cragraph.models import servers
+from cragraph.models import http
 from cragraph.models.chat import QUIET, ChatCaller, Gate, stop_all_calls
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes, deadline
@@ -308,14 +308,14 @@ def _in_the_loop(act: Callable[[], Any]) -> Any:
 
     async def nothing() -> None: ...
 
-    servers.run(nothing())  # so that there is a loop
-    return asyncio.run_coroutine_threadsafe(acting(), servers._LOOPS[os.getpid()]).result(60)
+    http.run(nothing())  # so that there is a loop
+    return asyncio.run_coroutine_threadsafe(acting(), http._LOOPS[os.getpid()]).result(60)
 
 
 def test_a_call_that_the_loop_itself_waits_for_is_given_up_and_the_loop_goes_on(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "HELD_UP_S", 0.2)
+    monkeypatch.setattr(http, "HELD_UP_S", 0.2)
 
     def hold_up() -> BaseException | None:
         with ThreadPoolExecutor(1) as pool:

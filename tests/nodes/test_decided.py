@@ -37,7 +37,7 @@ PASSAGES = ["The sea is salt.", "The sky is blue by day."]
     st.sampled_from(["auto", "claims", "weighted", "reliability"]),
     st.sampled_from([None, 0.2, 0.44, 0.95]),
 )
-def test_function_graph_walk_and_everything_shown_say_the_same(
+def test_function_graph_and_everything_shown_say_the_same(
     answer: str, threshold: float | None, low: Any, policy: Any, chance: float | None
 ) -> None:
     given: dict[str, Any] = {"on_low_confidence": low, "policy": policy, "max_crag_attempts": 0, "show_claims": True}
@@ -52,7 +52,6 @@ def test_function_graph_walk_and_everything_shown_say_the_same(
     [attempt] = response["attempts"]
     assert attempt["decision"] == alone.decision.to_dict() == attempt["verification"]["decision"]
     assert attempt["accepted"] is alone.accepted
-    assert loop.walked(**asked)["decision"] == response["decision"]
     line = 0.7 if threshold is None else threshold
     decision = response["decision"]
     assert (decision["threshold"], decision["set_by"]) == (line, "default" if threshold is None else "person")

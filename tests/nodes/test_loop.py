@@ -11,8 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cragraph.errors import InputError, ModelUnavailableError, StoreError
 from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
-from cragraph.graph.state import CragOutput, State
-from cragraph.graph.steps import walk
+from cragraph.graph.state import State
 from cragraph.metrics import record
 from cragraph.nodes.finalize import Finalize, gaps
 from cragraph.nodes.generate import Generate
@@ -76,39 +75,6 @@ class Loop:
 
     def ask(self, question: str = "Is the sea salt?", context: Any = None, **inputs: Any) -> dict[str, Any]:
         return self.graph.invoke({"question": question, **inputs}, context=context)
-
-    def walked(self, question: str = "Is the sea salt?", **inputs: Any) -> dict[str, Any]:
-        """The response of the same loop without LangGraph."""
-        *_, (_, state) = walk(self.acts, State(question, **inputs), self.options)
-        return {name: state[name] for name in CragOutput.model_fields}
-
-
-@pytest.mark.parametrize(
-    ("parts", "inputs"),
-    [
-        ({}, {}),
-        ({"answers": [f"{SEA} {SKY}", f"{SEA} {BLUE}"]}, {}),
-        ({"answers": [f"{SEA} {SKY}", ModelUnavailableError("gone")], "on_low_confidence": "flag"}, {}),
-        ({"answers": [SKY], "max_crag_attempts": 10}, {}),
-        ({"answers": [SKY], "deadline_s": 1e-9}, {}),
-        ({"answers": [IDK]}, {}),
-        ({"table": {"sea": ["One."]}}, {}),
-        ({"answers": [f"{SEA} {BLUE}"]}, {"answer": f"{SEA} {SKY}", "passages": [SEA, "The sky is blue by day."]}),
-        ({}, {"messages": [{"role": "user", "content": "Hello"}]}),
-        ({"mode": "low"}, {}),
-    ],
-    ids=str,
-)
-def test_the_loop_walks_the_same_way_without_langgraph(parts: dict[str, Any], inputs: dict[str, Any]) -> None:
-    def without_times(response: dict[str, Any]) -> dict[str, Any]:
-        return response | {"timings_ms": sorted(response["timings_ms"])}
-
-    assert without_times(Loop(**parts).walked(**inputs)) == without_times(Loop(**parts).ask(**inputs))
-
-
-def test_a_failure_without_an_answer_is_raised_without_langgraph_too() -> None:
-    with pytest.raises(ModelUnavailableError, match="gone"):
-        Loop([ModelUnavailableError("gone")]).walked()
 
 
 def test_a_supported_answer_is_accepted_at_once() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from cragraph import Context, create_graph, load_settings
-from cragraph.build import Parts, acts_of
+from cragraph.build import Parts
 from cragraph.graph.state import State
+from cragraph.loop import acts_of
 from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes

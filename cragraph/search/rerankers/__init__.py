@@ -4,38 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
-from cragraph.lazy import exports
 from cragraph.protocols import Notes
 from cragraph.types import Passage
-
-if TYPE_CHECKING:
-    from cragraph.search.rerankers.compressor import CompressorReranker
-    from cragraph.search.rerankers.encoder import EncoderReranker
-    from cragraph.search.rerankers.lexical import LexicalReranker
-    from cragraph.search.rerankers.named import named_reranker
-    from cragraph.search.rerankers.nearest import NearestReranker
-
-__all__ = [
-    "CompressorReranker",
-    "EncoderReranker",
-    "LexicalReranker",
-    "NearestReranker",
-    "NoReranker",
-    "named_reranker",
-]
-
-__getattr__ = exports(
-    __name__,
-    {
-        "compressor": ("CompressorReranker",),
-        "encoder": ("EncoderReranker",),
-        "lexical": ("LexicalReranker",),
-        "named": ("named_reranker",),
-        "nearest": ("NearestReranker",),
-    },
-)
 
 
 def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage]:

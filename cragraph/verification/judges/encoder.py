@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from cragraph.language.facts.polarity import denials
 from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.models.cache import embedded
+from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.protocols import Embeddings, Judge, Notes, Told, stand_in
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge, chosen
@@ -27,9 +28,6 @@ from cragraph.verification.judges.verdicts import (
     verdict_of,
 )
 from cragraph.verification.result import bare
-
-if TYPE_CHECKING:
-    from cragraph.models.grounding import Grounding, GroundingModel
 
 _WORD: Final = re.compile(r"\W*(yes|no)\s*[,.;:!\u2013\u2014-]+\s*", re.I)
 AMONG: Final = 60  # sentences that are compared with a claim in meaning

@@ -5,8 +5,8 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers import LexicalReranker, NoReranker, logistic, logit, with_score
-from cragraph.search.rerankers.lexical import matches
+from cragraph.search.rerankers import NoReranker, logistic, logit, with_score
+from cragraph.search.rerankers.lexical import LexicalReranker, matches
 from cragraph.types import Passage
 
 

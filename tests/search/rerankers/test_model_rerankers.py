@@ -10,8 +10,8 @@ from pydantic import Field
 from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers import CompressorReranker, EncoderReranker
-from cragraph.search.rerankers.encoder import WINDOW, ReaderScorer
+from cragraph.search.rerankers.compressor import CompressorReranker
+from cragraph.search.rerankers.encoder import WINDOW, EncoderReranker, ReaderScorer
 
 MILL = "The river is cold. The mill opened in 1820. Bread was sold there."
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]

@@ -8,8 +8,8 @@ from cragraph.build import Parts
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers import LexicalReranker, NearestReranker
-from cragraph.search.rerankers.nearest import FIRST
+from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers.nearest import FIRST, NearestReranker
 from cragraph.settings import load_settings
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage

@@ -1,0 +1,44 @@
+"""`cragraph mcp`: tools for agents."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cragraph.cli.console import status
+from cragraph.cli.options import TokenOption, with_settings
+from cragraph.errors import SettingsError
+
+try:
+    from cragraph.mcp import Documents
+except ImportError as error:  # the packages of the extra `mcp` are not installed
+    raise SettingsError(f"mcp needs {error.name}: install it with `pip install 'cragraph[mcp]'`.") from error
+
+
+@with_settings("store", "model", "base_url", "collection")
+def mcp(
+    settings_of: Any,
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdio.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address for --http.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port for --http.")] = 8766,
+    token: TokenOption = None,
+    root: Annotated[Path, typer.Option("--root", help="Folder whose files may be read.")] = Path(),
+) -> None:
+    """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
+
+    Needs `pip install 'cragraph[mcp]'`. Over HTTP, a token is asked for where --token or CRAG_TOKEN has one, and where
+    others can reach the server.
+
+    Example: `cragraph mcp --store ~/notes/.cragraph`
+    """
+    if token is not None and not http:
+        raise SettingsError("--token came without --http: over stdio nobody else can call; leave it out.")
+
+    def tell(address: str, asked: str | None) -> None:
+        status(f"{address}/mcp" + (f", asks for: Authorization: Bearer {asked}" if asked else ""))
+
+    server = Documents(settings_of(), root)
+    if http:
+        server.serve_http(host, port, token, tell)
+    else:
+        server.run("stdio")

@@ -1,0 +1,174 @@
+"""The store of some settings, and what is done with it without the graph: ingest, list, search, verify."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from cragraph.build import FETCHED, Parts
+from cragraph.documents import LEADS_OUT, Found, Limits, discover
+from cragraph.errors import DocumentError, InputError, StoreMissingError
+from cragraph.graph.context import options_of
+from cragraph.history import History, place_for
+from cragraph.passages import as_passages, as_question
+from cragraph.protocols import Notes
+from cragraph.settings import Settings
+from cragraph.store import (
+    Collections,
+    Failed,
+    IngestReport,
+    SplitOptions,
+    StoredDocument,
+    forget,
+    forget_from,
+    ingest_into,
+    messages,
+    watch,
+)
+from cragraph.store.collections import Held
+from cragraph.types import Passage
+from cragraph.verification.result import Verification
+
+MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
+
+
+@dataclass
+class Library:
+    """The store of some settings, opened when it is first needed, and the judge of answers."""
+
+    settings: Settings
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What searches, stores and judges."""
+        return Parts(self.settings)
+
+    @property
+    def history(self) -> History | None:
+        """The log of what was asked; None where there is no store for it to stand beside."""
+        place = place_for(self.settings.store)
+        return None if place is None else History(place)
+
+    def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
+        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
+        if len(answer) > LONGEST_ANSWER:
+            raise InputError(
+                f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
+            )
+        return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
+
+    def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
+        """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
+
+        `skipped` gets the links in a folder that lead out of it, which are not followed, with the reason. Raises
+        InputError for a path that does not exist, DocumentError for a file that cannot be read.
+        """
+        paths = list(paths)
+        if not paths:
+            raise InputError("No path came to verify against: give files or folders.")
+        files, folders = [], []
+        for path in paths:
+            with suppress(OSError, ValueError):  # a name that no system takes
+                if path.is_dir():
+                    folders.append(path)
+                    continue
+                if path.is_file():
+                    files.append(path)
+                    continue
+            raise InputError(f"{path} is not a file: give files or folders to verify against.")
+        for item in discover(folders, max_bytes=self._reading()["max_bytes"]):
+            if isinstance(item, Found):
+                files.append(item.path)
+            elif item.reason == LEADS_OUT and skipped is not None:
+                skipped.append((str(item.path), item.reason))
+        if not files:
+            raise InputError(f"{paths[0]} holds no file that can be read: give files or folders to verify against.")
+        options = self._reading()
+        passages: list[Passage] = []
+        for piece in messages(list(map(str, files)), options["split_options"], options["limits"]):
+            if isinstance(piece, Failed):
+                raise DocumentError(f"{piece.source}: {piece.reason.removeprefix(piece.source).lstrip(': ')}")
+            passages += piece.passages
+        return passages
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        where: Mapping[str, Any] | None = None,
+        collection: str | Sequence[str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The best passages for a query, after reranking, each with its scores by stage."""
+        query, notes = as_question(query), Notes()
+        fetched = max(k, FETCHED.get(self.settings.reranker, 30))
+        options = options_of({} if where is None else {"where": dict(where)}).over(self.settings.context())
+        if collection is not None:
+            options = options.model_copy(update={"collection": options_of({"collection": collection}).collection})
+        passages = self.parts.retriever([query], fetched, notes, where=options.filter)
+        return [
+            dict(passage) | {"scores": scores_of(passage) | {"rerank": passage["rerank_score"]}}
+            for passage in self.parts.reranker(query, passages, notes)[:k]
+        ]
+
+    def documents(self, collection: str | None = None) -> list[StoredDocument]:
+        """The documents in the store, or of one collection; none where there is no store yet."""
+        with suppress(StoreMissingError):
+            held = self.parts.store
+            if isinstance(held, Collections):
+                return held.documents(None if collection is None else {"collection": held.known(collection)})
+            return held.documents()
+        return []
+
+    def collections(self) -> list[Held]:
+        """The collections of the store, with how much is in each; none where there is no store yet."""
+        with suppress(StoreMissingError):
+            return self.parts.collections.held()
+        return []
+
+    def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> IngestReport:
+        """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`.
+
+        With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
+        """
+        target = self.parts.store_to_fill()
+        return ingest_into(paths, target, collection or self._into(), **self._reading(), **options)
+
+    def watch(self, paths: Sequence[Path], **options: Any) -> Iterator[IngestReport]:
+        """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
+        held, given = self.parts.store_to_fill(), self._reading() | options | {"collection": self._into()}
+        return watch(paths, held, prune=True, read=ingest_into, **given)
+
+    def forget(self, path: str, collection: str | None = None) -> list[str]:
+        """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
+        held = self.parts.store
+        if isinstance(held, Collections):
+            return forget_from(held, path, collection or self._into())
+        return forget(held, path)
+
+    def _into(self) -> str | None:
+        """The collection that the settings name, where that is one."""
+        named = self.settings.collection or ()
+        if len(named) > 1:
+            raise InputError(
+                f"The collection came as {', '.join(named)}; wanted one, as a file is in one collection: give one."
+            )
+        return named[0] if named else None
+
+    def _reading(self) -> dict[str, Any]:
+        chosen = self.settings
+        return {
+            "split_options": SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
+            "limits": Limits(
+                seconds=chosen.file_seconds, total_seconds=chosen.file_total_seconds, chunks=chosen.max_file_chunks
+            ),
+            "max_bytes": int(chosen.max_file_mb * MB),
+        }
+
+
+def scores_of(passage: Passage) -> dict[str, Any]:
+    """The scores that a passage got on its way, by stage."""
+    held = passage["metadata"].get("scores")
+    return held if isinstance(held, dict) else {}

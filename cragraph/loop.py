@@ -1,0 +1,90 @@
+"""Joins the parts of `build.py` into the corrective loop."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from langgraph.graph import StateGraph
+
+from cragraph.build import FETCHED, KEPT, Parts
+from cragraph.graph.build import Act, build_graph, rescue, step
+from cragraph.metrics import log_run
+from cragraph.nodes.compute import Compute
+from cragraph.nodes.finalize import Finalize, Ways
+from cragraph.nodes.generate import Generate
+from cragraph.nodes.requery import Requery
+from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.retrieve import Retrieve
+from cragraph.nodes.review import Review
+from cragraph.nodes.verify import Verify
+from cragraph.search.questions import TargetedQueries
+from cragraph.settings import context_schema
+from cragraph.store import Store
+from cragraph.tables import StoredTables
+from cragraph.tables.written import QueryModel
+from cragraph.types import Passage
+
+
+@dataclass(frozen=True)
+class LazySearch:
+    """The retriever of some parts; the first search opens the store, so that a graph starts without one."""
+
+    parts: Parts
+
+    @property
+    def name(self) -> str:
+        """The retriever's name."""
+        return self.parts.retriever.name
+
+    def __call__(self, *given: Any, **more: Any) -> list[Passage]:
+        """Search."""
+        return self.parts.retriever(*given, **more)
+
+
+def graph_of(parts: Parts, ways: Ways = Ways()) -> StateGraph[Any, Any, Any, Any]:  # noqa: B008  (frozen)
+    """The corrective loop of some parts, uncompiled."""
+    defaults = parts.settings.context()
+    nodes = {name: step(name, act, defaults) for name, act in acts_of(parts, ways).items()}
+    return build_graph(**nodes, defaults=defaults, context_schema=context_schema(parts.settings), rescue=rescue)
+
+
+def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008  (frozen)
+    """What the seven nodes of the loop do."""
+    settings, stored = parts.settings, not parts.foreign
+    searched = parts.foreign or "store" in parts.own or bool(settings.store)
+    kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
+    compute = computing(parts) if searched and stored else None
+    verify = Verify(parts.verifier, parts.quoting, compute, parts.chat)
+    return {
+        "retrieve": Retrieve(
+            LazySearch(parts) if searched else None,
+            (lambda: parts.store.count()) if stored else None,
+            parts.contextualizer,
+            FETCHED.get(settings.reranker, 30),
+            parts.sources if stored else None,
+        ),
+        "rerank": Rerank(
+            parts.reranker,
+            kept,
+            parts.neighbours if searched and stored else None,
+            lambda: parts.chat is not None and parts.chat.worth.capable,
+        ),
+        "generate": Generate(parts.generator, compute, verify.quotation_first, parts.quoting),
+        "verify": verify,
+        "requery": Requery(parts.query_writer, parts.unanswered, TargetedQueries()),
+        "review": Review(),
+        "finalize": Finalize(
+            parts.unanswered,
+            partial(log_run, settings.metrics_log) if settings.metrics_log is not None else None,
+            parts.weights,
+            ways,
+        ),
+    }
+
+
+def computing(parts: Parts) -> Compute:
+    """What answers from all rows of a stored table."""
+    stored = StoredTables(lambda: cast(Store, parts.store), parts.settings.max_file_chunks)
+    chat = parts.chat
+    written = None if chat is None else QueryModel(chat, parts.prompts)
+    return Compute(stored, parts.sources, parts.near, written)
