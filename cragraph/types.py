@@ -1,6 +1,6 @@
 """The records that flow through the graph: plain JSON, so that any checkpointer round-trips them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NotRequired
 
 # Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
@@ -310,3 +310,27 @@ class Attempt(TypedDict):
     candidates: NotRequired[list[dict[str, Any]]]
     beside: NotRequired[dict[str, Any]]
     computed: NotRequired[Computed]
+
+
+def in_words(computed: Mapping[str, Any]) -> str:
+    """A query of a table in words: ``sum of cost over 6 rows of incidents.jsonl where injury = yes``."""
+    query = computed["query"]
+    file, table = str(query.get("source") or "").replace("\\", "/").rpartition("/")[2], query.get("table")
+    column = query.get("column")
+    said = f"{query['operation']} of {column or 'rows'}"
+    if query.get("group"):
+        said = f"{query['operation']} of the {query.get('of') or 'sum'} of {column or 'rows'} by {query['group']}"
+    if computed.get("rows"):
+        said += f" over {computed['rows']} row{'s' if computed['rows'] != 1 else ''}"
+    if computed.get("missing"):
+        said += f" ({computed['missing']} more without a figure)"
+    said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
+    if against := query.get("against"):
+        said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
+    return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
+
+
+def tested(conditions: Sequence[Mapping[str, Any]] | None) -> str:
+    """The conditions of a query in words, with `where` before them."""
+    each = [f"{one['column']} {one['test']} {' or '.join(map(str, one['values']))}" for one in conditions or ()]
+    return f" where {' and '.join(each)}" if each else ""

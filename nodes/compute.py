@@ -12,15 +12,16 @@ from typing import Final
 from cragraph.errors import CragError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.language.tables import Table
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
-from cragraph.tables import FLOOR, RIVAL, TIED, Near, Reading, StoredTables, compute, odds, read_query
+from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, Reading, StoredTables, compute, odds, read_query
 from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
 
 logger = logging.getLogger(__name__)
 
+DOUBTED: Final = 0.6
+"""The chance, at most, of a figure of which the question does not name the table, the column and the rows."""
 NAME: Final = "computed"  # who wrote and who judged such an answer
 
 
@@ -28,8 +29,8 @@ NAME: Final = "computed"  # who wrote and who judged such an answer
 class Compute:
     """Answers by a query over the tables of the store; `sources` are the names of all that can be searched.
 
-    `near` compares words in meaning. `write` has a chat model write the query where the words leave it open; it is
-    checked against the tables and computed here.
+    `near` compares words in meaning. `write` has a capable chat model write the query, which is checked against
+    the tables and computed here; else the words of the question are read.
     """
 
     tables: StoredTables
@@ -45,19 +46,14 @@ class Compute:
         tables = self.tables.about(question, state.held, where)
         if not tables:
             return None
-        found: list[tuple[Reading, Computed]] = []
-        read = partial(read_query, question, tables, state.held, self.near)
-        for reading in (
-            stand_in("Reading the question as one for a table", read, "it was answered from passages", notes) or ()
-        ):
-            if reading.chance < FLOOR / 2:
-                break
-            try:
-                found.append((reading, compute(reading.query, reading.table, reading.chance)))
-            except CragError as error:
-                logger.debug("%s is not computed: %s", reading.query, error)
-        if (not found or found[0][0].chance < FLOOR) and self.write is not None:
-            found = self._written(question, tables, notes) or found
+        plan = self.write(question, tables, self.near, notes) if self.write else Plan()
+        if plan.declined:
+            return None
+        found = _run([plan.reading]) if plan.reading else []
+        if not found:
+            read = partial(read_query, question, tables, state.held, self.near)
+            read_as = stand_in("Reading the question as one for a table", read, "it was answered from passages", notes)
+            found = _run([reading for reading in read_as or () if reading.chance >= FLOOR / 2])
         if not found:
             return None
         best, made = found[0]
@@ -69,19 +65,10 @@ class Compute:
         if chance < FLOOR:
             return None
         notes.ran("generator", NAME)
+        if doubts := [*made.get("doubts", ()), *best.doubts]:
+            made["doubts"] = doubts
+            chance = min(chance, DOUBTED)
         return {**made, "chance": round(min(chance, made["chance"]), 4)}
-
-    def _written(self, question: str, tables: Sequence[Table], notes: Notes) -> list[tuple[Reading, Computed]]:
-        """What the chat model's query comes to, where it wrote one that fits."""
-        assert self.write is not None
-        reading = self.write(question, tables, self.near, notes)
-        if reading is None:
-            return []
-        try:
-            return [(reading, compute(reading.query, reading.table, reading.chance))]
-        except CragError as error:
-            logger.debug("%s is not computed: %s", reading.query, error)
-            return []
 
     def passages(self, computed: Computed) -> list[Passage]:
         """The passages that hold the rows of a figure."""
@@ -90,6 +77,17 @@ class Compute:
     def again(self, computed: Computed, context: Context) -> Computed:
         """The same query once more over the rows as they are now. Raises CragError where it cannot be computed."""
         return self.tables.again(computed, filter_of(context, self.sources))
+
+
+def _run(readings: Sequence[Reading]) -> list[tuple[Reading, Computed]]:
+    """The readings that can be computed, with what they come to."""
+    found = []
+    for reading in readings:
+        try:
+            found.append((reading, compute(reading.query, reading.table, reading.chance)))
+        except CragError as error:
+            logger.debug("%s is not computed: %s", reading.query, error)
+    return found
 
 
 def _aside(reading: Reading) -> float:

@@ -2,16 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import gt, lt
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.answers.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.cells import Cell, cells, said
 from cragraph.language.facts.dates import dates
+from cragraph.language.headers import UNITS, read_header
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
@@ -46,10 +46,6 @@ _MOST: Final = re.compile(
 _LEAST: Final = re.compile(
     r"\b(?:least|fewest|(?:low|small|short|light|young|earli|cheap|slow|cold|cool)est|minimum|first)\b", re.I
 )
-_OF_EXTREMES: Final = frozenset(
-    content_words("most least fewest highest largest biggest latest newest lowest smallest earliest maximum minimum")
-)
-
 SAME_QUESTION: Final = 0.5
 """Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
 SENTENCES: Final = 3  # sentences that are quoted of the answer below it at most
@@ -62,6 +58,8 @@ UNSAID: Final = 0.8  # taken off, times the share of the question that neither r
 MOST_UNSAID: Final = 0.4
 """Rows are not the question's from this share on: of 28 such questions of new users they answered one."""
 UNASKED: Final = 0.12  # taken off where no column is asked for
+DOUBTED: Final = 0.6
+"""The chance, at most, where anything of the question is not accounted for: such an answer is doubtful."""
 PARTLY: Final = 0.35  # taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14
 SEVERAL: Final = 0.3
 """Taken off where several rows fit a question for one thing, figure or time: none of new users' three was right."""
@@ -213,9 +211,9 @@ class _Asked:
         named = "|".join(re.escape(name) for name in self.columns if " " in name)
         text = re.sub(named or "$", " ", self.question.text, flags=re.I)
         denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text)
-        extreme = _MOST.search(text) or _LEAST.search(text)
-        if not (self.question.wants_rows or extreme):
-            return None
+        beyond = (_MORE.search(text) or _LESS.search(text)) and self.figures
+        if not self.question.wants_rows or beyond or _MOST.search(text) or _LEAST.search(text):
+            return None  # the rows are computed
         wanted = defaultdict[str, set[str]](set)
         accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
         for _, row in self.rows:
@@ -236,15 +234,7 @@ class _Asked:
             rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
         else:
             rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
-        if extreme or ((_MORE.search(text) or _LESS.search(text)) and self.figures):
-            column = self._compared()
-            values = [(_value(r[column].value) or 0.0, c, r) for c, r in rows if column in r] if column else []
-            if not column or not values:
-                return None
-            accounted |= self.words_for[column] | _OF_EXTREMES | set(content_words(" ".join(self.figures)))
-            fitting = self._fitting([value for value, _, _ in values], extreme is not None)
-            rows = [(c, r) for value, c, r in values if fitting(value)]
-        elif not wanted or not self.question.wants_rows or (len(rows) == len(self.rows) and len(rows) > 1):
+        if not wanted or len(rows) == len(self.rows) > 1:
             return None
         if not rows:
             return None
@@ -259,23 +249,6 @@ class _Asked:
             fit = _Fit(chance, only, read[asked], 0, naming)
             return _looked_up([(self._told(fit), fit.cell)], chance)
         return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
-
-    def _compared(self) -> str | None:
-        """The column of figures or dates that a comparison is about."""
-        named = (name for name in self.columns if self.words_for[name] and len(self.values[name]) > 1)
-        figures = [name for name in named if all(_value(value) is not None for value in self.values[name])]
-        return max(figures, key=lambda name: len(self.words_for[name]), default=None)
-
-    def _fitting(self, values: Sequence[float], extreme: bool) -> Callable[[float], bool]:
-        """Whether a value is the greatest or least of some, or beyond the bound that the question names."""
-        text = self.question.text
-        if extreme:
-            best = max(values) if _MOST.search(text) else min(values)
-            return lambda value: value == best
-        bound = max(float(figure) for figure in self.figures)
-        equal = re.search(r"\bat (?:least|most)\b|\bup to\b", text, re.I) is not None
-        beyond = gt if _MORE.search(text) else lt
-        return lambda value: beyond(value, bound) or (equal and value == bound)
 
     def _is_flag(self, name: str) -> bool:
         """Whether a column says yes or no, and the question names it."""
@@ -296,7 +269,14 @@ class _Asked:
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
         chance, names = self._chance(named, whole, cell is not None), tuple(row[place] for place in sorted(naming))
+        chance = min(chance, DOUBTED) if cell and self._by_unit(cell.name) else chance
         return _Fit(chance, candidate, cell, min(naming), names)
+
+    def _by_unit(self, name: str) -> bool:
+        """Whether the question says the unit of a column alone: "how many days" does not say which days."""
+        unit, own = read_header(name).unit, self.words_for[name]
+        words = {stem(word) for word, of in UNITS.items() if unit and of == unit}
+        return bool(own) and own <= words and len(self.columns[name]) > 1
 
     def _named_by(self, cell: Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
@@ -363,7 +343,8 @@ class _Asked:
         unsaid = sum(map(weight, heavy - accounted - self.about)) / (sum(map(weight, heavy)) or 1.0)
         if unsaid >= MOST_UNSAID:
             return 0.0
-        return CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
+        chance = CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
+        return min(chance, DOUBTED) if unsaid else chance
 
 
 def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], chance: float, depth: int = 0) -> Lookup:
@@ -421,13 +402,3 @@ def _base(word: str) -> str:
     plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
     plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
     return plain if plain != word and any(plain in group for group in _MEANINGS) else word
-
-
-def _value(text: str) -> float | None:
-    """The figure of a cell, or its date as a number that grows with it; None for anything else."""
-    if fact := next((f for f in dates(text) if f.date[1]), None):
-        year, month, day = (part or 0 for part in fact.date)
-        return 10_000.0 * year + 100 * month + day
-    if not _FIGURE.fullmatch(text):
-        return None
-    return float(re.sub(r"[^\d.-]", "", text) or 0)

@@ -11,7 +11,7 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.language.words import shortened
 from cragraph.passages import place_of, sides_of
-from cragraph.types import MARKS, called, doubt_of, mark_of, standing
+from cragraph.types import MARKS, called, doubt_of, in_words, mark_of, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
 """Of claims by their verdict; green is for those of an accepted answer."""
@@ -23,6 +23,8 @@ def show_answer(response: dict[str, Any]) -> None:
     """Print an answer with its citations, claims, confidence and what ran."""
     console, accepted = out(), bool(response["accepted"])
     console.print(answer_line(response))
+    if computed := response.get("computed"):
+        console.print(Text(f"  = {in_words(computed)}", style="dim"))
     section(console, "Citations", map(citation_line, response["citations"]))
     section(console, "The documents differ", chain(*map(conflict_lines, response.get("conflicts") or ())))
     near = ((place_of(p) or p["chunk_id"], shortened(p["text"])) for p in response.get("nearest") or ())

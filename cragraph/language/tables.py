@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import CURRENCIES, UNITS, Header, read_header
+from cragraph.language.words import stem
 from cragraph.types import Passage
 
 SEPARATOR: Final = " | "
@@ -36,6 +37,9 @@ _PLAIN: Final = re.compile(
 _COMMA: Final = re.compile(r"\d+(?:,\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:,\d+)?")
 _SURELY_COMMA: Final = re.compile(r"\d,\d{1,2}$|\.\d{3},\d|\d\.\d{3}\.\d{3}")
 _SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,}$")
+_TOTAL: Final = re.compile(
+    r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
+)
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 
 
@@ -101,6 +105,8 @@ class Table:
     title: str = ""
     headings: str = ""
     """What stands above it: the document's title, its headings."""
+    totals: tuple[Row, ...] = ()
+    """Rows that sum up others, such as "Total": they are none of `rows`."""
     left_out: str = ""
     """What is left out of its file, in words; empty where the whole file is in."""
     passages: Mapping[str, Passage] = field(default_factory=dict, repr=False)
@@ -139,6 +145,19 @@ class Table:
     def label(self, number: int) -> str:
         """What a row is called."""
         return ", ".join(filter(None, (self.rows[number].value(name) for name in self.labels)))
+
+    @cached_property
+    def noun(self) -> str:
+        """What its rows are, where the file is called so: "incidents"; empty where the rows are months, or counts."""
+        words = re.sub(r"[\W_\d]+", " ", self.filename.rpartition(".")[0]).split()
+        counts = [c.name for c in self.columns.values() if c.kind == "number" and not c.is_number_of]
+        stems = {stem(word) for name in counts for word in re.split(r"[\W_]+", name)}
+        first = self.columns[self.labels[0]]
+        whole = not self.title and words and words[-1].endswith("s") and not words[-1].endswith("ss")
+        things = any(column.kind in ("text", "flag") for column in self.columns.values())
+        if not whole or stem(words[-1]) in stems or first.is_year or (first.kind == "date" and not things):
+            return ""
+        return " ".join(words).lower()
 
     @property
     def name(self) -> str:
@@ -245,20 +264,32 @@ class _Growing:
 
     def table(self, *, titled: bool) -> Table:
         about = self.first["metadata"]
-        headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
+        columns = next(iter(self.rows.values())).cells
+        headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in columns)
+        first = next(iter(columns), "")
+        totals = {n for n, row in self.rows.items() if _TOTAL.fullmatch(row.value(first).strip(" :*"))}
+        rows = tuple(row for n, row in self.rows.items() if n not in totals)
         return Table(
-            self.first["source"], self.first["filename"], tuple(self.rows.values()), self.title if titled else "",
-            f"{headings} {self.title}".strip(), str(about.get("left_out") or ""), self.passages,
-        )  # fmt: skip
+            source=self.first["source"],
+            filename=self.first["filename"],
+            rows=rows,
+            title=self.title if titled else "",
+            headings=f"{headings} {self.title}".strip(),
+            totals=tuple(row for n, row in self.rows.items() if n in totals),
+            left_out=str(about.get("left_out") or ""),
+            passages=self.passages,
+        )
 
 
 def _record(passage: Passage, found: dict[tuple[str, ...], _Growing]) -> None:
     """A row of a file of records; one that is cut into several chunks is put together again."""
     about = passage["metadata"]
-    title = " › ".join(dict.fromkeys(str(about[key]) for key in ("title", "heading") if about.get(key)))
+    cells = {cell.name: cell.cell for cell in cells_of(passage["text"], passage["chunk_id"])}
+    # A column may be called so as well; its values are the rows' own.
+    named = [key for key in ("title", "heading") if about.get(key) and key not in cells]
+    title = " › ".join(dict.fromkeys(str(about[key]) for key in named))
     own = found.setdefault(("records", title), _Growing(passage, title))
     key = (passage["doc_id"], about["row"])
-    cells = {cell.name: cell.cell for cell in cells_of(passage["text"], passage["chunk_id"])}
     before = own.rows.get(key)
     if before is None:
         own.rows[key] = Row(cells, passage["chunk_id"], 0, len(passage["text"]))

@@ -21,7 +21,7 @@ from cragraph.language.markers import find_markers
 from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
-from cragraph.types import Passage, called, doubt_of, mark_of, standing
+from cragraph.types import Passage, called, doubt_of, in_words, mark_of, standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -344,28 +344,6 @@ class Report:
         shown += filter(None, [called(data.get("llm_calls") or 0, data.get("tokens") or {})])
         shown += [f"{ms:.0f} ms"] if ms else []
         return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
-
-
-def in_words(computed: Mapping[str, Any]) -> str:
-    """A query of a table in words: ``sum of cost over 6 rows of incidents.jsonl where injury = yes``."""
-    query = computed["query"]
-    file, table = str(query.get("source") or "").replace("\\", "/").rpartition("/")[2], query.get("table")
-    column = query.get("column")
-    said = f"{query['operation']} of {column or 'rows'}"
-    if query.get("group"):
-        said = f"{query['operation']} of the {query.get('of') or 'sum'} of {column or 'rows'} by {query['group']}"
-    if computed.get("rows"):
-        said += f" over {computed['rows']} row{'s' if computed['rows'] != 1 else ''}"
-    said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
-    if against := query.get("against"):
-        said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
-    return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
-
-
-def tested(conditions: Sequence[Mapping[str, Any]] | None) -> str:
-    """The conditions of a query in words, with `where` before them."""
-    each = [f"{one['column']} {one['test']} {' or '.join(map(str, one['values']))}" for one in conditions or ()]
-    return f" where {' and '.join(each)}" if each else ""
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

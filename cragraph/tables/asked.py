@@ -73,6 +73,7 @@ TWO_FOLD: Final = re.compile(
     re.I,
 )
 """Two questions in one, and those of what is to come: rows say what was."""
+_RATE: Final = re.compile(r"\b(?:a|per|each|every) (?:hour|day|night|week|month|quarter|year|head)\b")
 _RELATIVE: Final = re.compile(
     r"\b(?:last|this|next|previous|coming) (?:year|month|week|quarter|season|summer|winter|spring|autumn)\b"
     r"|\btoday\b|\byesterday\b|\btomorrow\b"
@@ -99,6 +100,10 @@ QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))
 COMMON: Final = frozenset(map(stem, words_of("no_column_alone")))
+
+
+QUALIFIES: Final = frozenset(words_of("qualifies"))
+RATES: Final = frozenset({"per", "each", "every"})
 
 
 NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
@@ -145,6 +150,7 @@ class Asked:
         self.yes_no = _COMPARES.search(self.lower)
         self.either = _OR.search(self.lower) if not self.than else None
         self.denied = _DENIES.search(self.lower)
+        self.rate = _RATE.search(self.lower)
         self.relative = _RELATIVE.search(self.lower) is not None
         self.years = [t for t in self.tokens if YEAR.fullmatch(t.text)]
         stems = {t.stem for t in self.tokens}

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, cast
 from cragraph.answers.rows import meant_by
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
+from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import Column, Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
@@ -20,7 +21,9 @@ from cragraph.tables.asked import (
     NO,
     PERIOD,
     PLAIN,
+    QUALIFIES,
     QUANTITY,
+    RATES,
     SAID,
     UNITS,
     UPWARDS,
@@ -35,6 +38,7 @@ from cragraph.types import Condition
 Near = Callable[[str, Sequence[str]], Sequence[float]]
 """How near a word is in meaning to each of some others, 0..1."""
 
+_ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"].split())}
 NEAR: Final = 0.55  # cosine from which on a word of the question means a column that it does not name
 DERIVED: Final = 5  # letters from which on a word that begins another is taken for what it is derived from
 
@@ -70,6 +74,7 @@ class Matching:
         self.about = frozenset(content_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", names)))
         self.of_words = {w for c in table.columns.values() if c.kind != "number" for w in words_of_column(c)}
         self.label_words = {w for name in table.labels for w in words_of_column(table.columns[name])}
+        self.elsewhere: frozenset[str] = frozenset()  # words of the titles of other tables
         self.extension = frozenset(content_words(table.filename.rpartition(".")[2]))
 
     # -- what words mean in this table -------------------------------------------------------------------------
@@ -86,6 +91,8 @@ class Matching:
                 found += self._text_values(column, among)
             elif column.kind == "date" or column.is_year:
                 found += self._dates(column, among)
+            elif column.kind == "number":
+                found += self._of_number(column)
         # A word is one value's: the one that says most of it.
         found.sort(key=lambda one: (one.partial, -len(one.tokens), one.several))
         kept: list[Named] = []
@@ -185,9 +192,24 @@ class Matching:
         first = min(self.at[n].start for n in tokens)
         if before := re.search(r"\b(since|after|before|until|from)\s+(?:the\s+)?\w*\s?$", self.asked.lower[:first]):
             test = {"since": ">=", "from": ">=", "after": ">", "before": "<", "until": "<="}[before[1]]
+            tokens |= {n for n, t in self.at.items() if t.start == before.start(1)}
         if test != "=" and len(values) > 1:
             return []
         return [Named({"column": column.name, "test": test, "values": values}, tokens, False, False)]  # type: ignore[typeddict-item]
+
+    def _of_number(self, column: "Column") -> list[Named]:
+        """The rows of "one-bed flats": a number before the singular of a column's word."""
+        words = words_of_column(column)
+        for n, token in self.at.items():
+            after = self.at.get(n + 1)
+            if after is None or after.stem not in words or after.text.endswith("s"):
+                continue
+            between = self.asked.text[token.start + len(token.text) : after.start]
+            number = int(token.text) if token.text.isdigit() else _ONES.get(token.text.casefold())
+            if number and number in column.numbers and between in ("-", " "):
+                condition: Condition = {"column": column.name, "test": "=", "values": [str(number)]}
+                return [Named(condition, frozenset({n, n + 1}), False, False)]
+        return []
 
     def _flags(self, among: set[int]) -> list[Named]:
         """Columns of yes and no that the question names, and whether it wants the no."""
@@ -197,7 +219,10 @@ class Matching:
                 continue
             words = words_of_column(column)
             tokens = frozenset(
-                n for n in among if self.at[n].stem in words or any(stem(o) in words for o in same_words(self.at[n]))
+                n
+                for n in among
+                if self.at[n].stem in words
+                or (not self._is_subject(self.at[n]) and any(stem(o) in words for o in same_words(self.at[n])))
             )
             said = {
                 w for w in words if any(self.at[n].stem == w or w in map(stem, same_words(self.at[n])) for n in tokens)
@@ -517,13 +542,17 @@ class Matching:
                 known = known | ASKS.get(name, frozenset())
         left = set()
         for n, token in self.at.items():
-            if n in used or token.light or token.stem in SAID or token.stem in known:
+            if n in used or token.stem in known or self._operates(token):
+                continue
+            if token.text.casefold() in QUALIFIES:
+                averaged = self.asked.mean or self.asked.superlative
+                left |= set() if averaged and token.text.casefold() in RATES else {n}
+                continue
+            if token.light or (token.stem in SAID and token.stem not in self.elsewhere):
                 continue
             if token.stem in GENERIC:
                 continue
             if any(stem(o) in known for o in same_words(token)):
-                continue
-            if self._operates(token):
                 continue
             left.add(n)
         return left

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
+from cragraph.language.headers import UNITS as HEADING_UNITS
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.tables import Table
 from cragraph.language.words import content_words, stem, weight
@@ -26,6 +27,7 @@ from cragraph.tables.asked import (
     SAID,
     TOP,
     TWO_FOLD,
+    YEAR,
     Asked,
     Token,
     pole,
@@ -81,6 +83,15 @@ class Reading:
     chance: float
     features: Mapping[str, float]
     table: "Table" = field(repr=False)
+    doubts: tuple[str, ...] = ()
+    """Why its figure is not accepted as the answer, in sentences: what of the question or the query is not named."""
+
+
+class Plan(NamedTuple):
+    """What came of asking for a query: the reading, or that no table holds what is asked (`declined`)."""
+
+    reading: Reading | None = None
+    declined: bool = False
 
 
 def read_query(
@@ -97,12 +108,15 @@ def read_query(
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
     over = [_Over(asked, table, near) for table in named or tables]
+    titles = frozenset().union(*(one.about for one in over))
+    for one in over:
+        one.elsewhere = titles - one.about
     drafts = [draft for one in over for draft in one.drafts(passages)]
     # "The dearest item" is looked for where a column names items, if there is such a table.
     loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
     naming = [one.table for one in over if loose & one.label_words]
     drafts = [draft for draft in drafts if any(draft.table is table for table in naming)] or drafts
-    readings = [Reading(d.query, chance_of(d.features), d.features, d.table) for d in drafts]
+    readings = [Reading(d.query, chance_of(d.features), d.features, d.table, d.doubts) for d in drafts]
     readings.sort(key=lambda r: -r.chance)
     return readings
 
@@ -128,6 +142,7 @@ class _Draft:
     query: Query
     features: Mapping[str, float]
     table: "Table"
+    doubts: tuple[str, ...]
 
 
 class _Over(Matching):
@@ -195,7 +210,10 @@ class _Over(Matching):
         often = asked.count is not None and asked.count[0] in ("how often", "how many times")
         named = self._named(range(len(asked.tokens)))
         used = used_by(named)
-        direct = self._direct(heads) if asked.compared is None else None
+        heads -= {
+            n for one in named if self.table.columns[one.condition["column"]].kind == "number" for n in one.tokens
+        }
+        direct = self._direct(heads) if heads and asked.compared is None else None
         if direct is not None and not often:
             clean = (
                 [one for one in named if not one.tokens & direct.tokens]
@@ -273,6 +291,9 @@ class _Over(Matching):
                 chosen = Chosen(quantity[0], frozenset(), True, False, False)
         group = self._group(head)
         often = re.search(r"\b(?:most often|most times|most frequently|least often)\b", asked.lower)
+        thing = next((n for n, t in self.at.items() if t.start >= match.end() and not t.light), None)
+        if group and not dimension and thing not in (None, head) and self._is_subject(self.at[thing]):
+            own, often = own | {thing}, often or match
         if often and group:
             counting = frozenset(n for n, t in self.at.items() if t.stem in ("often", "time", "frequent"))
             yield from self._draft(
@@ -465,6 +486,12 @@ class _Over(Matching):
             named = self._named(set(self.at) - set(timed) - grow)
             rest = set(self.at) - used_by(named) - set(timed) - grow
             pair = [self._column_by({-1: year}, rest) for year in (first, last)]
+            # "Actual 2023" and "Actual 2024" are of one kind, "Budget 2024" is of another.
+            kinds = [{words_of_column(c) - {year}: c for c in by_year[year]} for year in (first, last)]
+            if len(alike := kinds[0].keys() & kinds[1].keys()) == 1:
+                own = alike.pop()
+                tokens = frozenset(n for n in rest if self.at[n].stem in own)
+                pair = [Chosen(kind[own], tokens, False, False, False) for kind in kinds]
             if any(c is None for c in pair):
                 return
             early, late = pair
@@ -530,9 +557,9 @@ class _Over(Matching):
             if words <= said:
                 query = self._query("adjusted", chosen.column.name, where)
                 query |= {"percent": percent, "percent_at": at}
-                features = self._features(used_by(named) | chosen.tokens | left, named, chosen, adjusted=True)
-                if features is not None:
-                    yield _Draft(query, features, self.table)
+                made = self._features(used_by(named) | chosen.tokens | left, named, chosen, adjusted=True)
+                if made is not None:
+                    yield _Draft(query, made[0], self.table, made[1])
                 return
 
     # -- drafts and what speaks for them -----------------------------------------------------------------------
@@ -562,16 +589,16 @@ class _Over(Matching):
         used = used_by(named) | set(extra) | set(heads)
         for one in (chosen, *also):
             used |= one.tokens if one else set()
-        features = self._features(used, named, chosen, quiet=quiet, generic=generic, also=also, query=query)
-        if features is not None:
-            yield _Draft(query, features, self.table)
+        made = self._features(used, named, chosen, quiet=quiet, generic=generic, also=also, query=query)
+        if made is not None:
+            yield _Draft(query, made[0], self.table, made[1])
 
     def _features(
         self, used: "set[int] | frozenset[int]", named: Sequence[Named], chosen: Chosen | None, *, quiet: bool = False,
         generic: bool = False, adjusted: bool = False, also: Sequence[Chosen] = (),
         query: Mapping[str, Any] = MappingProxyType({}),
-    ) -> dict[str, float] | None:  # fmt: skip
-        """What speaks for a reading and against it; None where it leaves out what the question is about."""
+    ) -> tuple[dict[str, float], tuple[str, ...]] | None:  # fmt: skip
+        """What speaks for a reading and against it, and its doubts; None where it leaves out what is asked about."""
         left = self._unsaid(used, chosen)
         meant = {n for n in left if self._meant(self.at[n])}
         left -= meant
@@ -582,7 +609,7 @@ class _Over(Matching):
                 return None
         heavy = [t for t in self.at.values() if not t.light and t.stem not in SAID]
         whole = sum(weight(t.stem) for t in heavy) or 1.0
-        return {
+        features = {
             "bias": 1.0,
             "unsaid": min(1.0, sum(weight(self.at[n].stem) for n in left) / whole),
             "words": float(len(left)),
@@ -597,6 +624,36 @@ class _Over(Matching):
             "relative": float(self.asked.relative and not self.asked.years),
             "adjusted": float(adjusted),
         }
+        return features, tuple(self._doubts(left | meant, features, [c for c in (chosen, *also) if c], named))
+
+    def _doubts(
+        self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[Named]
+    ) -> Iterator[str]:
+        """Why a figure is not accepted: words that no cell or column accounts for; a column or table not named."""
+        name, dated = self.table.name, {c.name for c in self.table.columns.values() if c.kind == "date" or c.is_year}
+        if left:
+            said = ", ".join(f"“{self.at[n].text}”" for n in sorted(left))
+            yield f"Nothing in {name} says {said}."
+        if features["vague"]:
+            yield f"The question does not say that it is about {name}."
+        for one in columns:
+            words = {self.at[n].stem for n in one.tokens if n in self.at}
+            header = words_of_column(one.column)
+            own = one.column.unit
+            unit = {stem(name) for name, of in HEADING_UNITS.items() if own and of == own}
+            unit |= {word for word in header if YEAR.fullmatch(word)}
+            pole_of = pole(self.asked.superlative["word"]) if self.asked.superlative else None
+            measured = dimensions_of(one.column) & (self.asked.dimensions | {pole_of[0] if pole_of else ""})
+            if header - unit and words and words <= unit:
+                yield f"Of {one.column.name} the question names the unit or the year alone."
+            elif one.implied and not measured and (len(self.figures) > 1 or features["vague"]):
+                yield f"The question does not name {one.column.name}."
+        if features["relative"] and not any(one.condition["column"] in dated for one in named):
+            yield f"The question is about a time that no column of {name} says."
+        if self.asked.rate and not self.asked.mean and not features["adjusted"]:
+            yield f"The question is about a figure for {self.asked.rate[0]}."
+        if features["aside"]:
+            yield f"The rows of {name} are not what the question asks for."
 
     def weighed(self, query: Query) -> Reading | None:
         """What the words of the question say for a query, by the columns and values that it names."""
@@ -610,8 +667,8 @@ class _Over(Matching):
             own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
             named.append(Named(condition, own, False, False))
         used = used_by(named) | {n for one in chosen for n in one.tokens}
-        features = self._features(used, named, chosen[0] if chosen else None, also=chosen[1:], query=query)
-        return None if features is None else Reading(query, chance_of(features), features, self.table)
+        made = self._features(used, named, chosen[0] if chosen else None, also=chosen[1:], query=query)
+        return None if made is None else Reading(query, chance_of(made[0]), made[0], self.table, made[1])
 
     def _telling(self, named: Sequence[Named], chosen: Chosen | None, also: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""

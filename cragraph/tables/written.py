@@ -2,25 +2,25 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, cast
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
-from cragraph.language.tables import Table
+from cragraph.language.tables import SEPARATOR, Table
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.protocols import Notes
 from cragraph.tables.asked import Asked
 from cragraph.tables.matching import Near
-from cragraph.tables.reading import Reading, weighed
+from cragraph.tables.reading import Plan, weighed
 from cragraph.types import Condition, Query
 
-TABLES: Final = 4  # tables that a model is shown at most
-SHOWN: Final = 6  # values of a column that it is shown
-MOST: Final = 0.75
-"""The chance of what a model wrote is at most this: how often models read questions rightly was not measured."""
+TABLES: Final = 6  # tables that a model is shown at most
+SHOWN: Final = (40, 20, 12, 6)
+"""Distinct values of a column that a model is shown, all where there are no more; fewer where its context is small."""
+ROOM: Final = 2.0  # characters of tables for each token of the context: half of it at four characters a token
 _FILTER: Final = re.compile(r"(.+?)\s*(!=|>=|<=|=|>|<)\s*(.+)")
 _TWO: Final = frozenset({"difference", "growth", "share", "compare"})
 _ONE: Final = frozenset({"count", "sum", "mean", "largest", "smallest", "list"})
@@ -51,37 +51,56 @@ class WrittenQuery(BaseModel):
     group_by: Text = ""
     against_column: Text = ""
     against_filters: Lines = []
+    most: int = 1
+    left_out: Lines = []
 
 
 @dataclass(frozen=True)
 class QueryModel(ChatPart):
     """Asks a capable chat model for the query; what does not fit tables and question is dropped."""
 
-    def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Reading | None:
-        """The reading, with a chance of at most `MOST`; None where the model gave none that can be used. One call."""
-        if not Asked(question).operates or not self.caller.worth.capable:
-            return None
+    @property
+    def capable(self) -> bool:
+        """Whether the model's query goes before the words' own reading."""
+        return self.caller.worth.capable
+
+    def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Plan:
+        """The reading of what the model wrote, checked; without one where it wrote none that can be used. One call."""
+        if not Asked(question).operates or not self.capable:
+            return Plan()
         shown = tables[:TABLES]
-        described = "\n".join(f"Table {n}: {told(table)}" for n, table in enumerate(shown, start=1))
+        room = ROOM * (self.caller.num_ctx or 1 << 15)
+        described = ""
+        for most in SHOWN:
+            described = "\n".join(f"Table {n}: {told(table, most)}" for n, table in enumerate(shown, start=1))
+            if len(described) <= room:
+                break
         try:
             reply = self.ask(WrittenQuery, "compute", notes, quoted={"tables": described}, question=question)
         except (ModelError, DeadlineError) as error:
             notes.degraded(f"No query was written for the tables: {error}")
-            return None
+            return Plan()
         if not 1 <= reply.table <= len(shown):
-            return None
+            return Plan(declined=reply.table == 0)
         table = shown[reply.table - 1]
         query = checked(reply, table)
         reading = query and weighed(question, query, table, near)
-        return reading and Reading(reading.query, min(MOST, reading.chance), reading.features, table)
+        if reading is None:
+            return Plan()
+        doubts = tuple(f"The figure leaves out “{part}” of the question." for part in reply.left_out)
+        return Plan(replace(reading, chance=self.caller.worth.probability, doubts=doubts))
 
 
-def told(table: "Table") -> str:
-    """A table in a few lines: its name, its columns, what they hold, and some values."""
+def told(table: "Table", most: int = SHOWN[0]) -> str:
+    """A table in a few lines: its name, its columns with their values (of many, some and how many), its total rows."""
     lines = [f"{table.name}, {len(table.rows)} rows"]
     for column in table.columns.values():
         values = list(dict.fromkeys(row.value(column.name) for row in table.rows if row.value(column.name)))
-        lines.append(f"  {column.name} ({column.kind}): {'; '.join(value[:40] for value in values[:SHOWN])}")
+        more = f"; … {len(values)} different values" if len(values) > most else ""
+        some = values if not more else values[: most // 3]
+        lines.append(f"  {column.name} ({column.kind}): {'; '.join(value[:40] for value in some)}{more}")
+    for row in table.totals:
+        lines.append(f"  total row, not among the rows: {SEPARATOR.join(cell.value for cell in row.cells.values())}")
     return "\n".join(lines)
 
 
@@ -99,6 +118,8 @@ def checked(reply: WrittenQuery, table: "Table") -> Query | None:
         "column": "" if operation in ("count", "list") else column,
         "where": where,
     }
+    if reply.most > 1 and operation in ("largest", "smallest"):
+        query["most"] = reply.most
     if group:
         query |= {"group": group, "of": "sum" if column else "count"}
     if operation in _TWO:

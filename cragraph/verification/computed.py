@@ -46,7 +46,7 @@ class Recomputed:
         verdict = verdict_of(claim, "supported", 1.0, 0.0, evidence, why, JUDGE)
         if places[1:]:
             verdict["further"] = places[1:]
-        if doubts := again.get("doubts"):
+        if doubts := list(dict.fromkeys([*first.get("doubts", ()), *again.get("doubts", ())])):
             verdict["doubts"] = doubts
         return [verdict]
 

@@ -98,7 +98,7 @@ def test_a_price_of_a_row_with_what_a_text_adds_to_it(tables: list[Table], tmp_p
     best = read_query("What would painting cost at the weekend?", tables, passages)[0]
     made = compute(best.query, best.table, best.chance)
     assert best.chance >= FLOOR
-    assert made["answer"] == "Painting, Price EUR 300 EUR, 25 % more: 375 EUR"
+    assert made["answer"] == "Painting, price €300, 25 % more: €375"
     assert [cited["quote"] for cited in made["cited"]] == [
         "Painting | Price EUR: 300.00",
         "Work at the weekend costs 25 % more.",
@@ -144,3 +144,35 @@ def test_rows_that_tell_of_one_thing_each_are_counted_and_what_a_column_names_is
 def test_rows_that_sum_up_a_day_are_not_counted_for_what_happened_on_it(lists: list[Table]) -> None:
     days = [table for table in lists if table.filename == "visits.csv"]
     assert all(r.query["operation"] != "count" for r in read_query("How many visits were there?", days))
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many two-berth boats are there?", "1"),
+        ("Which place has the most repairs?", "2"),
+        ("What do the repairs cost in all?", "1280"),
+    ],
+)
+def test_a_figure_whose_table_column_and_rows_are_named_has_no_doubts(
+    tables: list[Table], lists: list[Table], question: str, value: str
+) -> None:
+    readings = [one for one in read_query(question, [*tables, *lists]) if one.chance >= FLOOR and not one.doubts]
+    assert [compute(one.query, one.table)["value"] for one in readings[:1]] == [value]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many berths too narrow are there in all?",  # no cell says so
+        "How many sailors pay every month?",  # a rate
+        "How many visitors were there last year altogether?",  # a time that no column says
+        "How many items were returned in all?",
+        "Which skipper has the most berths?",  # rows are boats
+        "What is the sum for 2023?",  # the year of a row names no column
+    ],
+)
+def test_what_the_question_adds_or_does_not_name_is_a_doubt(
+    tables: list[Table], lists: list[Table], question: str
+) -> None:
+    assert all(reading.doubts or reading.chance < FLOOR for reading in read_query(question, [*tables, *lists]))

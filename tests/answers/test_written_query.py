@@ -11,8 +11,8 @@ from cragraph.language.tables import Table, tables_of
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
-from cragraph.tables import compute
-from cragraph.tables.written import MOST, QueryModel
+from cragraph.tables import Plan, compute
+from cragraph.tables.written import QueryModel, told
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -40,11 +40,11 @@ def model(server: OllamaServer) -> QueryModel:
 
 
 def test_the_query_is_the_models_and_the_figure_is_ours(server: OllamaServer, tables: list[Table]) -> None:
-    reading = model(server)(QUESTION, tables, None, Notes())
+    reading = model(server)(QUESTION, tables, None, Notes()).reading
     assert reading is not None
     assert reading.query["column"] == "price_eur"
     assert reading.query["where"] == [{"column": "kind", "test": "=", "values": ["sloop"]}]
-    assert 0 < reading.chance <= MOST
+    assert reading.chance >= 0.8
     assert compute(reading.query, reading.table)["value"] == "20000"
 
 
@@ -61,7 +61,7 @@ def test_what_models_call_an_operation_is_read(
     server: OllamaServer, tables: list[Table], written: str, operation: str, value: str
 ) -> None:
     server.play({"table": 1, "operation": written, "column": "price_eur", "filters": []})
-    reading = model(server)("What is the total price of all?", tables, None, Notes())
+    reading = model(server)("What is the total price of all?", tables, None, Notes()).reading
     assert reading is not None
     assert reading.query["operation"] == operation
     assert compute(reading.query, reading.table)["value"] == value
@@ -87,31 +87,52 @@ def test_a_query_that_fits_no_table_is_dropped(
     server: OllamaServer, tables: list[Table], reply: dict[str, Any]
 ) -> None:
     server.play(REPLY | reply)
-    assert model(server)(QUESTION, tables, None, Notes()) is None
+    assert model(server)(QUESTION, tables, None, Notes()) == Plan(declined=reply.get("table") == 0)
 
 
 def test_a_query_that_leaves_a_name_out_is_dropped(server: OllamaServer, tables: list[Table]) -> None:
     asked = "What is the total price of the sloops from Denmark?"
-    assert model(server)(asked, tables, None, Notes()) is None
+    assert model(server)(asked, tables, None, Notes()) == Plan()
 
 
 @pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("2B", 1), ("", 1)])
 def test_a_model_that_is_known_to_be_small_is_not_asked(tables: list[Table], size: str, asked: int) -> None:
     with OllamaServer(REPLY, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
         caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01)
-        reading = QueryModel(caller, smallest=2.0)(QUESTION, tables, None, Notes())
+        reading = QueryModel(caller)(QUESTION, tables, None, Notes()).reading
     assert len(server.chats) == asked
     assert (reading is not None) == bool(asked)
 
 
 def test_nobody_is_asked_where_no_operation_is_wanted(server: OllamaServer, tables: list[Table]) -> None:
     notes = Notes()
-    assert model(server)("Who owns Anna?", tables, None, notes) is None
+    assert model(server)("Who owns Anna?", tables, None, notes) == Plan()
     assert notes.calls == 0
 
 
 def test_a_model_that_writes_no_record_costs_nothing_but_a_note(server: OllamaServer, tables: list[Table]) -> None:
     server.play("I would rather add it up: 20000.")
     notes = Notes()
-    assert model(server)(QUESTION, tables, None, notes) is None
+    assert model(server)(QUESTION, tables, None, notes) == Plan()
     assert any("No query was written" in sentence for sentence in notes.sentences)
+
+
+def test_a_capable_model_is_believed_and_what_it_says_that_its_query_leaves_out_is_a_doubt(tables: list[Table]) -> None:
+    for left_out, doubts in ([], 0), (["in May"], 1):
+        reply = REPLY | {"left_out": left_out}
+        with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size="8.0B")}) as server:
+            reading = model(server)(QUESTION, tables, None, Notes()).reading
+        assert reading is not None
+        assert len(reading.doubts) == doubts
+
+
+def test_a_model_is_shown_every_value_of_a_column_up_to_a_few_dozen_and_the_total_rows(tmp_path: Path) -> None:
+    path = tmp_path / "sales.csv"
+    rows = "".join(f"{n},client {n % 15},{n}\n" for n in range(1, 61))
+    path.write_text(f"sale,client,amount\n{rows}Total,,1830\n", encoding="utf-8")
+    [sales] = tables_of(passage for document in load(path) for passage in split(document))
+    said = told(sales)
+    assert "sales.csv, 60 rows" in said
+    assert all(f"client {n}" in said for n in range(15))
+    assert "60 different values" in said
+    assert "total row, not among the rows: Total | 1830" in said

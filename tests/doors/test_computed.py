@@ -36,7 +36,7 @@ JOBS = """# Repairs
 
 Urgent jobs cost 40 % more and are ready the same day. The library owns 214 tools.
 """
-FEES = "1,836 GBP"
+FEES = "£1,836"
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,7 @@ def test_a_sum_takes_every_row_of_the_store_and_shows_its_working(assistant: Ass
     computed = response["computed"]
     assert computed["query"]["operation"] == "sum"
     assert (computed["value"], computed["unit"], computed["rows"], computed["missing"]) == ("1836", "GBP", MOST, 0)
-    assert response["answer"].startswith(
-        f"Sum of fee_gbp over 60 rows of loans.csv: {FEES}; the first 12 of the rows are cited"
-    )
+    assert response["answer"].startswith(f"Fee of the 60 loans: {FEES} in all; the first 12 of the rows are cited")
     assert (response["is_grounded"], response["accepted"], response["models"]["judge"]) == (True, True, "computed")
     assert response["decision"]["confidence"] == response["confidence"] == computed["chance"]
     assert len(response["citations"]) == len(computed["cited"]) == 12
@@ -80,7 +78,7 @@ def test_a_filter_of_the_run_is_the_scope_of_the_sum(assistant: Assistant) -> No
 
 def test_two_figures_of_a_text_and_a_table_are_both_cited(assistant: Assistant) -> None:
     response = ask(assistant, "What would an urgent new chain cost?")
-    assert response["answer"].startswith("New chain, Price GBP 7 GBP, 40 % more: 9.80 GBP")
+    assert response["answer"].startswith("New chain, price £7, 40 % more: £9.80")
     assert {quote for c in response["citations"] for quote in c["quotes"]} == {
         "New chain | Price GBP: 7.00",
         "Urgent jobs cost 40 % more and are ready the same day.",
@@ -126,7 +124,7 @@ def drafted(assistant: Assistant, question: str) -> tuple[State, Any]:
 def test_a_figure_that_does_not_come_out_again_is_contradicted(assistant: Assistant) -> None:
     state, acts = drafted(assistant, "What is the sum of fee_gbp over all loans?")
     assert state.computed is not None
-    wrong = state.computed["answer"].replace(FEES, "1,900 GBP")
+    wrong = state.computed["answer"].replace(FEES, "£1,900")
     state.computed = {**state.computed, "answer": wrong}
     state.drafts = [wrong]
     [attempt] = acts["verify"](state, Context().resolved(), Notes())["attempts"]

@@ -400,6 +400,6 @@ def test_what_was_computed_is_shown_with_its_rows_at_every_width(browser: Any, t
     ],
 )  # fmt: skip
 def test_a_query_is_said_in_words(query: dict[str, Any], rows: int, words: str) -> None:
-    from cragraph.report import in_words
+    from cragraph.types import in_words
 
     assert in_words({"query": {"source": "/x/a.csv", "table": "", "where": []} | query, "rows": rows}) == words

@@ -1,6 +1,7 @@
 """Questions that a table computes: how many are answered right, wrong, or refused; and look-alikes that no table does.
 
     python -m lab.benchmarks.computed                   # the blind set: nobody tuned on it
+    python -m lab.benchmarks.computed offices           # tables of small offices; a third has no answer
     python -m lab.benchmarks.computed dev --verbose     # the set that the reading of questions was developed on
     python -m lab.benchmarks.computed --fit             # fits the confidence on the dev set and those of new users
 
@@ -135,7 +136,7 @@ def asked(home: Path, rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", default="blind", help="blind, dev, or a folder like them")
+    parser.add_argument("set", nargs="?", default="blind", help="blind, offices, dev, or a folder like them")
     parser.add_argument("--only", help="numbers of questions, with commas between")
     parser.add_argument("--verbose", action="store_true", help="print every answer")
     parser.add_argument("--fit", action="store_true", help="fit the confidence")
@@ -151,12 +152,16 @@ def main() -> None:
         rows = [row for row in rows if str(row["id"]) in options.only.split(",")]
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     computed: Counter[str] = Counter()
+    became: Counter[tuple[str, str]] = Counter()
     for row, found, response in asked(home, rows):
         counts[row["kind"]][found] += 1
         computed[row["kind"]] += bool(response["computed"])
+        outcome = response["decision"]["outcome"]
+        became[found, outcome] += 1
         if options.verbose or found != "right":
             how = "computed" if response["computed"] else "ordinary"
-            print(f"{row['id']:>3} {found:<7} {how} {response['confidence'] or 0:.2f}  {row['question']}")
+            said = f"{how}, {outcome} {response['confidence'] or 0:.2f}"
+            print(f"{row['id']:>3} {found:<7} {said}  {row['question']}")
             print(f"      → {response['answer']!r}  wanted {', '.join(row['expect']) or 'nothing'}")
     for kind in KINDS:
         total = counts[kind].total()
@@ -165,6 +170,9 @@ def main() -> None:
     both = counts["made"] + counts["human"]
     shares = ", ".join(f"{both[v]:>3} {v} ({both[v] / max(both.total(), 1):.2f})" for v in VERDICTS)
     print(f"made and human together: {shares}")
+    told = [f"{became[verdict, outcome]} {verdict} and {outcome}" for verdict in ("right", "wrong")
+            for outcome in ("accepted", "doubtful")]  # fmt: skip
+    print(f"all {len(rows)}: {', '.join(told)}")
 
 
 if __name__ == "__main__":
