@@ -22,7 +22,7 @@ COMMANDS: Final = {
     "chat": ("chat", "Talk with your documents: follow-up questions are understood from what was said before."),
     "verify": ("verify", "Judge every claim of an answer against sources, with exact evidence."),
     "calibrate": (
-        "evaluate",
+        "calibrate",
         "Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.",
     ),
     "search": ("store", "Search the store, without answering."),
@@ -45,7 +45,6 @@ COMMANDS: Final = {
         "about",
         "Summarise a metrics log: how often the loop ran and helped, abstentions, latency, and the targets.",
     ),
-    "eval": ("evaluate", "Measure retrieval, grounding and answers on labelled data; `mine` tests your own documents."),
 }
 """The file that each command is in, and what the list of commands says of it."""
 

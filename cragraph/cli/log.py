@@ -1,5 +1,6 @@
 """`cragraph log`: what was asked, and the questions that are kept as tests of one's own documents."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -7,17 +8,19 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cragraph.cli.console import out, show, status
-from cragraph.cli.options import JsonOption, with_settings
+from cragraph.cli.console import CHANGED, FAILURE, out, progress_bar, show, status
+from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.errors import InputError, SettingsError
+from cragraph.kept import STATUSES, run
 from cragraph.language.words import shortened
 from cragraph.library import Library
+from cragraph.run import Assistant
 
 ALL = "all"
 NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="One entry, whole.")]
 
 
-@with_settings("store")
+@with_settings("store", "model", "base_url", "mode", "judge")
 def log(
     settings_of: Any,
     words: Annotated[list[str] | None, typer.Argument(help="Words that question or answer must have.")] = None,
@@ -25,7 +28,7 @@ def log(
     show_one: NumberOption = None,
     kept: Annotated[bool, typer.Option("--kept", help="Those alone that are kept as tests.")] = False,
     keep: Annotated[
-        int | None, typer.Option("--keep", metavar="N", help="Keep this question as a test: see `cragraph eval mine`.")
+        int | None, typer.Option("--keep", metavar="N", help="Keep this question as a test: see --check.")
     ] = None,
     expect: Annotated[
         str | None, typer.Option("--expect", metavar="TEXT", help="With --keep: what its answer must say.")
@@ -35,21 +38,37 @@ def log(
         list[str] | None,
         typer.Option("--forget", metavar="N", help="Remove an entry; repeatable; `all` for every one."),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Ask the kept questions again, and say what changed; nothing is logged.")
+    ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="With --check: compare with the new answers from now on, except wrong ones."),
+    ] = False,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.
 
     It is one file beside the store, for its owner alone; CRAG_HISTORY=false keeps none.
 
+    With --check each kept question is same, changed, refused (it was answered), wrong (it lacks what is expected) or
+    failed: exit code 0 where all are the same, 6 where something changed, 1 where one could not be asked.
+
     Example: `cragraph log trench --limit 5`, `cragraph log --show 12`, `cragraph log --keep 12 --expect "10,935 m"`
     """
-    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget).items() if given]
+    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget, check or None).items() if given]
     if len(chosen) > 1 or (chosen and (words or kept)):
         raise InputError(
             f"{' and '.join([*chosen, *(['words or --kept'] if words or kept else [])])} do not go together."
         )
     if expect is not None and keep is None:
         raise InputError("--expect came without --keep: it says what the answer of a kept question must say.")
+    if accept and not check:
+        raise InputError("--accept came without --check: it takes over what the check finds changed.")
+    if check:
+        check_kept(Assistant(settings_of()), renew=accept, as_json=json, quiet=quiet)
+        return
     history = Library(settings_of()).history
     if history is None:
         raise SettingsError("There is no store for a log to stand beside: run cragraph ingest PATH, or pass --store.")
@@ -59,7 +78,7 @@ def log(
     elif keep is not None:
         entry = history.keep(keep, expect)
         told = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"
-        show(json, entry.to_dict(), lambda _: f"kept {keep}{told}: `cragraph eval mine` asks it again")
+        show(json, entry.to_dict(), lambda _: f"kept {keep}{told}: `cragraph log --check` asks it again")
     elif let_go is not None:
         history.let_go(let_go)
         show(json, {"let_go": let_go}, lambda _: f"{let_go} is no test any more; it stays in the log")
@@ -72,8 +91,33 @@ def log(
             status("nothing in the log" + " that fits" * bool(words or kept))
 
 
-def _exclusive(show_one: Any, keep: Any, let_go: Any, forget: Any) -> dict[str, bool]:
+def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool) -> None:
+    """Ask the kept questions again; exits with 6 where something changed, with 1 where one could not be asked."""
+    kept = assistant.history.entries(kept=True) if assistant.history else []
+    if not kept:
+        raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
+    with progress_bar("questions", shown=not quiet) as progress:
+        result = run(assistant, kept, renew=renew, progress=progress)
+    show(as_json, result.to_dict(), rows_told)
+    if not result.all_same:
+        raise typer.Exit(FAILURE if any(row.status == "failed" for row in result.rows) else CHANGED)
+
+
+def rows_told(result: Mapping[str, Any]) -> str:
+    """The counts, and below them each question of which something changed, with both answers."""
+    counts = ", ".join(f"{result[name]} {name}" for name in STATUSES if result[name])
+    lines = [f"{result['kept']} kept: {counts}"]
+    for row in result["rows"]:
+        if row["status"] != "same":
+            lines += [f"{row['status']:<8} {row['number']}. {row['question']}", f"         {row['why']}"]
+            lines += [f"         expected: {row['expect']}"] if row["expect"] else []
+            lines += [f"         before:   {shortened(row['before'])}", f"         now:      {shortened(row['now'])}"]
+    return "\n".join(lines)
+
+
+def _exclusive(show_one: Any, keep: Any, let_go: Any, forget: Any, check: Any) -> dict[str, bool]:
     given = {"--show": show_one, "--keep": keep, "--let-go": let_go, "--forget": forget or None}
+    given |= {"--check": check}
     return {name: value is not None for name, value in given.items()}
 
 

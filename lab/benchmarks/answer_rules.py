@@ -29,7 +29,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cragraph import load_settings
 from cragraph.answers.ranking import AnswerRanker
 from cragraph.build import Parts
-from cragraph.evals.answers import AskedRow, read
 from cragraph.loop import graph_of
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
@@ -37,6 +36,7 @@ from cragraph.run import Assistant
 from lab.benchmarks.blind import __main__ as fresh
 from lab.benchmarks.new_user import __main__ as users
 from lab.benchmarks.rules import empty, nothing, remembered
+from lab.evals.answers import AskedRow, read
 
 APART: Final = ("blind", "bats", "observatory")
 SETS: Final = (".", "second", "third", "fourth", "fifth", *APART)

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.evals.data import Collection, read_collection
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
@@ -28,6 +27,7 @@ from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import Store, open_store
 from cragraph.types import Passage
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.data import Collection, read_collection
 
 Array = NDArray[np.float64]
 DEPTH = 20

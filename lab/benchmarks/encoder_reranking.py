@@ -13,8 +13,6 @@ from pathlib import Path
 from statistics import pstdev
 from time import perf_counter
 
-from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.metrics import mean, ndcg
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import contextual_text
@@ -24,6 +22,8 @@ from cragraph.search.rerankers.encoder import EncoderReranker, ReaderScorer, Sco
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.data import Collection, read_collection
+from lab.evals.metrics import mean, ndcg
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 1.0)
 

@@ -21,9 +21,6 @@ import numpy as np
 
 from cragraph.api import create_graph
 from cragraph.build import Parts
-from cragraph.evals.answers import AskedRow, question_sets
-from cragraph.evals.data import read_rows
-from cragraph.evals.grounding import figures_of, judge_row
 from cragraph.language.markers import without_markers
 from cragraph.metrics import summarise
 from cragraph.models.encoder import Encoder
@@ -31,6 +28,9 @@ from cragraph.passages import as_passages
 from cragraph.settings import load_settings
 from cragraph.store import Store, open_store
 from cragraph.validation import AnswerValidator
+from lab.evals.answers import AskedRow, question_sets
+from lab.evals.data import read_rows
+from lab.evals.grounding import figures_of, judge_row
 
 QUESTIONS = ("squad2_train_500", "squad1_train_du", "clapnq_dev", "bioasq_golden")
 Response = Mapping[str, Any]

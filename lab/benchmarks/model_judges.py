@@ -30,7 +30,6 @@ from urllib.parse import urlsplit
 
 from cragraph.build import Parts
 from cragraph.errors import ModelError
-from cragraph.evals.metrics import auroc
 from cragraph.passages import as_passages
 from cragraph.prompts.load import neutral
 from cragraph.protocols import Notes
@@ -38,6 +37,7 @@ from cragraph.settings import load_settings
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.cascade import BAND
 from lab.benchmarks.prompts import keeping
+from lab.evals.metrics import auroc
 
 ROOT: Final = Path(__file__).parents[2]
 FILES: Final = {

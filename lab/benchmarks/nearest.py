@@ -29,8 +29,6 @@ from cragraph.answers.candidates import candidates
 from cragraph.answers.parts import MOST_WINDOWS, parts_of
 from cragraph.answers.questions import read_question
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
-from cragraph.evals.data import read_collection
-from cragraph.evals.metrics import mean, ndcg
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -47,6 +45,8 @@ from lab.benchmarks.blind.__main__ import FOLDERS
 from lab.benchmarks.new_user.__main__ import documents
 from lab.benchmarks.prompts import SETS as SETS_ON_FILES
 from lab.benchmarks.prompts import home, questions
+from lab.evals.data import read_collection
+from lab.evals.metrics import mean, ndcg
 from lab.training.reading import lists
 from lab.training.reading.written import folders
 

@@ -29,7 +29,6 @@ from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
 from cragraph.documents import Document, discover, load, split
 from cragraph.documents.files import Found
-from cragraph.evals.metrics import auroc
 from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
@@ -43,6 +42,7 @@ from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.embedding import EmbeddingJudge
 from cragraph.verification.result import mean_support
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.metrics import auroc
 
 KEPT, FETCHED = 5, 30
 

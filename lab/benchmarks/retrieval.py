@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cragraph.evals.retrieval import run
 from cragraph.models.embeddings import EmbeddedEncoder
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.retrieval import run
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr")
 

@@ -21,14 +21,14 @@ from unittest.mock import patch
 import numpy as np
 
 from cragraph.build import Parts
-from cragraph.evals.data import read_rows
-from cragraph.evals.metrics import auroc
 from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings
 from cragraph.verification.verifier import Verifier
 from lab.benchmarks.blind.__main__ import HERE as BLIND
+from lab.evals.data import read_rows
+from lab.evals.metrics import auroc
 
 TESTS: Final = Path(__file__).parents[2] / "tests" / "verification"
 APART: Final = ("financebench", "xnli_ko")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import pstdev
 
-from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.metrics import mean, ndcg, recall
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import Decompose, SearchRetriever
@@ -22,6 +20,8 @@ from cragraph.search.fusion import Feedback
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import Store, open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.data import Collection, read_collection
+from lab.evals.metrics import mean, ndcg, recall
 
 Ranked = Callable[[str], list[str]]
 BARE = {"expand": None, "feedback": None, "redundancy": 0.0}

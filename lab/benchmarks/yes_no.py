@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.evals.metrics import auroc
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from cragraph.verification.claims import split_claims
 from lab.benchmarks.new_user.__main__ import HERE, documents
 from lab.benchmarks.prompts import PASSAGES, questions
+from lab.evals.metrics import auroc
 
 SURE: Final = 0.7
 FETCHED: Final = 30

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from cragraph.evals.data import read_rows
-from cragraph.evals.grounding import APART
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.policies import FITTED, LINE, SUREST, Curve
 from cragraph.verification.result import counted, word_for_word
+from lab.evals.data import read_rows
+from lab.evals.grounding import APART
 from lab.training.judge.metrics import auroc, expected_calibration_error, reliability
 
 BASE_RATE = 0.5  # share of answers that are good, in every file that the curves are fitted on

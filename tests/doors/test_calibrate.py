@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from cragraph.api import verify
+from cragraph.calibrate import Labelled, calibrate, store
 from cragraph.errors import InputError
-from cragraph.evals.calibrate import calibrate, store
-from cragraph.evals.data import Row
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings
 from cragraph.types import Claim, Passage, Verdict
@@ -38,9 +37,9 @@ class Doubtful:
         return found
 
 
-def row(number: int, support: float, good: bool) -> Row:
+def row(number: int, support: float, good: bool) -> Labelled:
     label = "supported" if good else "unsupported"
-    return Row(str(number), "", ("The mill is old.",), f"Claim {number} says {support:.2f}.", label, (), str(number))
+    return Labelled(f"Claim {number} says {support:.2f}.", ("The mill is old.",), label)
 
 
 # Good answers have 0.25 to 0.45 here and bad ones 0.05 to 0.24: the shipped line refuses them all.
@@ -133,7 +132,7 @@ def test_a_fit_that_was_measured_as_worse_is_said_and_not_written(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worse = replace(calibrate(ROWS, verifier(), "lexical", refused=0.1), gained=-0.133, least=-0.2, most=-0.05)
-    monkeypatch.setattr("cragraph.evals.calibrate.calibrate", lambda *_, **__: worse)
+    monkeypatch.setattr("cragraph.calibrate.calibrate", lambda *_, **__: worse)
     rows = labelled(tmp_path)
     ran = shell("calibrate", rows, "--judge", "lexical")
     assert ran.code == 1
@@ -141,7 +140,7 @@ def test_a_fit_that_was_measured_as_worse_is_said_and_not_written(
     assert not (tmp_path / "cragraph.yaml").exists()
     assert shell("calibrate", rows, "--json").json["file"] is None
     better = replace(worse, gained=0.01)
-    monkeypatch.setattr("cragraph.evals.calibrate.calibrate", lambda *_, **__: better)
+    monkeypatch.setattr("cragraph.calibrate.calibrate", lambda *_, **__: better)
     assert shell("calibrate", rows, "--judge", "lexical").code == 0
     assert "calibration" in (tmp_path / "cragraph.yaml").read_text()
 

@@ -13,8 +13,8 @@ import pytest
 
 from cragraph import create_graph, load_settings
 from cragraph.errors import InputError, StoreError
-from cragraph.evals.mine import compared, says
 from cragraph.history import MOST, Entry, History, place_for
+from cragraph.kept import compared, says
 from cragraph.run import Assistant
 from cragraph.serve import create_app
 from tests.doors.conftest import Shell
@@ -282,20 +282,20 @@ def test_kept_questions_are_asked_after_an_ingest_and_what_changed_is_said(asked
     for number in ("2", "3"):
         asked("log", "--keep", number)
     assert [(e["number"], e["expect"]) for e in rows(asked, "--kept")] == [(3, None), (2, None), (1, "10,935 metres")]
-    same = asked("eval", "mine", "-q")
+    same = asked("log", "--check", "-q")
     assert (same.code, same.out) == (0, "3 kept: 3 same\n"), same.err
     (notes / "sea.md").write_text("The Mariana Trench is 10,994 metres deep, as the survey of 2010 found.\n")
     (notes / "tea.md").unlink()
     (notes / "chess.md").write_text("Russia won the chess olympiad of 1998, which was held in Elista.\n")
     asked("ingest", str(notes), "--prune", "-q")
-    ran = asked("eval", "mine", "--json", "-q")
+    ran = asked("log", "--check", "--json", "-q")
     found = {row["number"]: row for row in ran.json["rows"]}
     assert ran.code == 6
     assert {number: row["status"] for number, row in found.items()} == {1: "wrong", 2: "refused", 3: "changed"}
     assert (ran.json["kept"], ran.json["wrong"], ran.json["refused"], ran.json["changed"]) == (3, 1, 1, 1)
     assert "10,994" in found[1]["now"]
     assert "10,935" in found[1]["before"]
-    said = asked("eval", "mine", "-q").out
+    said = asked("log", "--check", "-q").out
     assert "wrong    1. How deep is the Mariana Trench?" in said
     assert "expected: 10,935 metres" in said
     assert len(rows(asked)) == 3, "what a test asks is not in the log"
@@ -307,20 +307,20 @@ def test_what_changed_is_taken_over_where_a_person_says_so_and_what_is_wrong_is_
     (notes / "sea.md").write_text("The Mariana Trench is 10,994 metres deep, as the survey of 2010 found.\n")
     (notes / "tea.md").write_text("Tea came to Europe in 1606, says another book.\n")
     asked("ingest", str(notes), "-q")
-    first = asked("eval", "mine", "--accept", "--json", "-q")
+    first = asked("log", "--check", "--accept", "--json", "-q")
     assert {row["number"]: row["status"] for row in first.json["rows"]} == {1: "wrong", 2: "changed"}
-    second = asked("eval", "mine", "--json", "-q")
+    second = asked("log", "--check", "--json", "-q")
     assert {row["number"]: row["status"] for row in second.json["rows"]} == {1: "wrong", 2: "same"}
     asked("log", "--keep", "1", "--expect", "10,994 metres")
-    asked("eval", "mine", "--accept", "-q")
-    assert asked("eval", "mine", "-q").code == 0
+    asked("log", "--check", "--accept", "-q")
+    assert asked("log", "--check", "-q").code == 0
     asked("log", "--let-go", "1")
     assert [e["number"] for e in rows(asked, "--kept")] == [2]
     assert len(rows(asked)) == 3
 
 
 def test_without_a_kept_question_there_is_nothing_to_test(asked: Shell) -> None:
-    ran = asked("eval", "mine")
+    ran = asked("log", "--check")
     assert (ran.code, "`cragraph log --keep N` keeps one" in ran.err) == (2, True)
 
 
@@ -370,7 +370,7 @@ def test_a_kept_question_that_cannot_be_asked_is_a_failure(asked: Shell, tmp_pat
         told["narrowed"] = {"where": {"colour": "red"}}
         db.execute("UPDATE entries SET more = ? WHERE number = 1", (json.dumps(told),))
     db.close()
-    ran = asked("eval", "mine", "-q")
+    ran = asked("log", "--check", "-q")
     assert (ran.code, "failed   1." in ran.out, "there is no field 'colour'" in ran.out) == (1, True, True), ran.out
 
 

@@ -10,7 +10,8 @@ from cragraph.choices import JUDGES, RERANKERS
 from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context
-from cragraph.run import MB, Assistant
+from cragraph.library import MB
+from cragraph.run import Assistant
 from cragraph.settings import (
     ALIASES,
     Settings,

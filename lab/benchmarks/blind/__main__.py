@@ -45,8 +45,8 @@ import numpy as np
 
 from cragraph import Context, create_graph, load_settings
 from cragraph.api import verify
-from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.run import Assistant
+from lab.evals.metrics import auroc, calibration_error, reliability
 
 HERE = Path(__file__).parent
 FOLDERS = {"blind": HERE, **{name: HERE / name for name in ("bats", "observatory", "pottery", "canal", "rink")}}

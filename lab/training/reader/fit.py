@@ -36,8 +36,6 @@ from cragraph.answers.ranking import (
     Ranking,
     certainty,
 )
-from cragraph.evals.answers import AskedRow, read, with_noise
-from cragraph.evals.metrics import auroc, calibration_error, reliability
 from cragraph.language.words import normalised
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
@@ -48,6 +46,8 @@ from cragraph.run import Assistant
 from cragraph.types import Passage
 from lab.benchmarks.blind import __main__ as blind
 from lab.benchmarks.new_user import __main__ as new_user
+from lab.evals.answers import AskedRow, read, with_noise
+from lab.evals.metrics import auroc, calibration_error, reliability
 from lab.training.reader.made_tables import table_example
 from lab.training.reading import lists
 from lab.training.reading.written import folders, written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cragraph.evals.answers import AskedRow, Outcome, cause, figures, run
+from lab.evals.answers import AskedRow, Outcome, cause, figures, run
 
 BUILT, RED, HEADING = "It was built in 1894.", "The bridge is painted red every year.", "The Bridge of Ayr"
 ROW = AskedRow("1", "When was the bridge built?", (f"{BUILT} {HEADING}. It is red.",), ("1894",), (), True)

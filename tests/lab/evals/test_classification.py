@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.evals.metrics import (
+from lab.evals.metrics import (
     auroc,
     balanced_accuracy,
     calibration_error,

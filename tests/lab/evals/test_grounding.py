@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from cragraph.errors import InputError
-from cragraph.evals.data import read_rows
-from cragraph.evals.grounding import count, f1, marked_by, new_words, run
-from cragraph.evals.report import grounding_table, pooled, write_report
 from cragraph.protocols import Notes
 from cragraph.testing import FakeJudge, verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier
+from lab.evals.data import read_rows
+from lab.evals.grounding import count, f1, marked_by, new_words, run
+from lab.evals.report import grounding_table, pooled, write_report
 
 
 def row(id: str, answer: str, label: str, **more: Any) -> dict[str, Any]:

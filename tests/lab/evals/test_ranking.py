@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from cragraph.evals.metrics import dcg, mean, ndcg, recall, reciprocal_rank, relevant
 from cragraph.passages import as_passages
 from cragraph.search.rerankers import rerank_gain
 from cragraph.types import Passage
+from lab.evals.metrics import dcg, mean, ndcg, recall, reciprocal_rank, relevant
 
 GRADED = {"a": 3, "b": 2, "c": 1, "d": 0, "e": -1}
 

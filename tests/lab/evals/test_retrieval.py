@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from cragraph.errors import InputError, SettingsError
-from cragraph.evals.data import read_collection
-from cragraph.evals.report import plot_retrieval, retrieval_table
-from cragraph.evals.retrieval import PlainBM25, run
 from cragraph.testing import HashEmbeddings
 from lab.benchmarks.vectors import RememberedEmbeddings
+from lab.evals.data import read_collection
+from lab.evals.report import plot_retrieval, retrieval_table
+from lab.evals.retrieval import PlainBM25, run
 
 CORPUS = [
     {"id": "p1", "title": "Penguins", "text": "They swim under the ice."},

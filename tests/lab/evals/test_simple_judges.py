@@ -1,10 +1,10 @@
 import pytest
 
-from cragraph.evals.grounding import simple_judges
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Claim
+from lab.evals.grounding import simple_judges
 
 PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901.", "Berlin is a city."])
 

@@ -1,12 +1,12 @@
 """Asks the questions again that a person kept, and says what changed: a test of one's own documents."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 from cragraph.errors import CragError
-from cragraph.evals.answers import plain
 from cragraph.history import Entry, entry_of
 from cragraph.language.markers import without_markers
 from cragraph.run import Assistant
@@ -111,3 +111,9 @@ def says(answer: str, expected: str) -> bool:
 
 def _line(text: str) -> str:
     return " ".join(without_markers(text).split())
+
+
+def plain(text: str) -> str:
+    """Text in small letters, its words and figures alone: without signs, articles, and commas in thousands."""
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
+    return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))

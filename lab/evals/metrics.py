@@ -5,32 +5,14 @@ A truth or prediction is True for supported, a score 0..1 its probability; `gain
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from cragraph.calibrate import balanced_accuracy, calibration_error, reliability
 from cragraph.metrics import quantile
-
-BINS = 10
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Scores from `low` up to `high`: how many, their mean, and the share that was supported."""
-
-    low: float
-    high: float
-    count: int
-    score: float
-    supported: float
-
-
-def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
-    """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
-    shares = [[guess == real for real, guess in zip(truth, predicted, strict=True) if real == side] for side in (1, 0)]
-    return sum(sum(right) / len(right) for right in shares) / 2 if all(shares) else None
 
 
 def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:
@@ -58,25 +40,6 @@ def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
     # The mean rank of each distinct score: ties share their places.
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return float((ranks[labels].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-def reliability(truth: Sequence[bool], scores: Sequence[float]) -> list[Bin]:
-    """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
-    labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
-    place = np.minimum((values * BINS).astype(int), BINS - 1)
-    curve = []
-    for number in range(BINS):
-        inside = place == number
-        if inside.any():
-            mean, share = float(values[inside].mean()), float(labels[inside].mean())
-            curve.append(Bin(number / BINS, (number + 1) / BINS, int(inside.sum()), mean, share))
-    return curve
-
-
-def calibration_error(curve: Sequence[Bin]) -> float | None:
-    """Expected calibration error: the distance of score and truth in each bin, weighed by its rows; None without."""
-    total = sum(b.count for b in curve)
-    return sum(b.count * abs(b.score - b.supported) for b in curve) / total if total else None
 
 
 def classified(truth: Sequence[bool], scores: Sequence[float], predicted: Sequence[bool]) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from time import perf_counter
 from typing import Any, Final
 
 from cragraph.errors import InputError
-from cragraph.evals.data import Row, read_rows
-from cragraph.evals.metrics import auroc, calibration_error, classified, means, precision_recall, reliability, times
 from cragraph.language.markers import without_markers
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings, Judge, Notes
@@ -21,6 +19,8 @@ from cragraph.verification.result import AGAINST, Verification
 from cragraph.verification.signals.closeness import by_vectors
 from cragraph.verification.verifier import Verifier
 from cragraph.verification.windows import space
+from lab.evals.data import Row, read_rows
+from lab.evals.metrics import auroc, calibration_error, classified, means, precision_recall, reliability, times
 
 Progress = Callable[[int, int, str], None]
 

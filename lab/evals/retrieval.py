@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cragraph import store as stores
-from cragraph.evals.data import Collection, read_collection
-from cragraph.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
 from cragraph.models.cache import LRU, CachedEmbeddings, unit
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
@@ -23,6 +21,8 @@ from cragraph.search import SearchRetriever
 from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.rerankers import rerank_gain
 from cragraph.search.rerankers.lexical import LexicalReranker
+from lab.evals.data import Collection, read_collection
+from lab.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
 
 DEPTH: Final = 100  # how deep a ranking is looked at
 CANDIDATES: Final = 30  # how many of the best are reranked; the rest keep their places below

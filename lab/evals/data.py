@@ -1,38 +1,19 @@
 """Labelled data: rows of answers for grounding; collections of passages, queries and relevance for retrieval."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from cragraph.calibrate import json_rows
 from cragraph.errors import InputError
 from cragraph.passages import as_passage
 from cragraph.types import Passage
 
 _PART: Final = re.compile(r"-o\d+$")
-
-
-def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The objects of a file of JSON lines, each with its place; raises InputError naming a line that is none."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if not line.strip():
-                    continue
-                where = f"{path.name}:{number}"
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise InputError(f"{where} is not JSON ({error}); wanted one object per line.") from error
-                if not isinstance(row, dict):
-                    raise InputError(f"{where} is a {type(row).__name__}; wanted one object per line.")
-                yield row, where
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); wanted a file of JSON lines.") from error
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cragraph.errors import InputError, SettingsError
-from cragraph.evals.metrics import reliability
+from lab.evals.metrics import reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,6 @@ A row is ``{"question", "passages", "answers", "answerable"}``, with ``gold_sent
 quotation does not say which.
 """
 
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cragraph.errors import InputError
-from cragraph.evals.data import json_rows
-from cragraph.evals.metrics import auroc, calibration_error, means, reliability, times
+from cragraph.kept import plain
 from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.language.words import content_words
 from cragraph.passages import as_passages
 from cragraph.types import IDK
+from lab.evals.data import json_rows
+from lab.evals.metrics import auroc, calibration_error, means, reliability, times
 
 if TYPE_CHECKING:
     from cragraph.answers.ranking import AnswerRanker
@@ -284,12 +284,6 @@ def simple_answerer(embed: Callable[[list[str]], Any], sets: Mapping[str, Sequen
 
 def _share(part: float, whole: float) -> float | None:
     return float(part / whole) if whole else None
-
-
-def plain(text: str) -> str:
-    """Text in small letters, its words and figures alone: without signs, articles, and commas in thousands."""
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
-    return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
 
 
 def _recall(text: str, others: set[str]) -> float:

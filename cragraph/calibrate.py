@@ -1,18 +1,18 @@
 """A judge's calibration on a person's own labelled answers: what its chances mean there, and where to accept."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shutil import copymode
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from cragraph.errors import InputError
-from cragraph.evals.data import Row
-from cragraph.evals.metrics import balanced_accuracy, calibration_error, reliability
 from cragraph.passages import as_passages
 from cragraph.private import private
 from cragraph.protocols import Notes
@@ -26,6 +26,58 @@ DRAWS: Final = 1000
 BEGIN, END = "# cragraph calibrate: begin", "# cragraph calibrate: end"
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An answer to some passages, and whether a person found them to support all of it."""
+
+    answer: str
+    passages: tuple[str, ...]
+    label: Literal["supported", "partial", "unsupported", "contradicted"]
+    question: str | None = None
+
+    @property
+    def supported(self) -> bool:
+        """Whether the answer is wholly supported: a partly supported one is not."""
+        return self.label == "supported"
+
+
+_LABELLED: Final = TypeAdapter(Labelled)
+
+
+def read_labelled(file: Path) -> list[Labelled]:
+    """The labelled answers of a file of JSON lines; raises InputError naming the line of a row with another shape."""
+    rows = []
+    for row, where in json_rows(file):
+        try:
+            rows.append(_LABELLED.validate_python(row))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InputError(
+                f"{where} is no row of labelled answers ({'.'.join(map(str, first['loc']))}: {first['msg']}); wanted "
+                '{"answer", "passages": [text…], "label": "supported" or "unsupported", "question"?}.'
+            ) from error
+    return rows
+
+
+def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """The objects of a file of JSON lines, each with its place; raises InputError naming a line that is none."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.strip():
+                    continue
+                where = f"{path.name}:{number}"
+                try:
+                    row = json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise InputError(f"{where} is not JSON ({error}); wanted one object per line.") from error
+                if not isinstance(row, dict):
+                    raise InputError(f"{where} is a {type(row).__name__}; wanted one object per line.")
+                yield row, where
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); wanted a file of JSON lines.") from error
 
 
 @dataclass(frozen=True)
@@ -55,7 +107,7 @@ class Calibration:
 
 
 def calibrate(
-    rows: Sequence[Row],
+    rows: Sequence[Labelled],
     verifier: Verifier,
     judge: str,
     *,
@@ -104,10 +156,10 @@ def calibrate(
 
 
 def _judged(
-    row: Row, verifier: Verifier, now: Verifier, judge: str, threshold: float | None
+    row: Labelled, verifier: Verifier, now: Verifier, judge: str, threshold: float | None
 ) -> tuple[float, float, bool, str] | None:
     """The logit of an answer's chance, the chance and the decision as they are now, its judge; None without a claim."""
-    given = (row.question, row.answer, as_passages(row.passages), Notes())
+    given = (row.question or "", row.answer, as_passages(row.passages), Notes())
     options: dict[str, Any] = {"judge": judge, "policy": "auto", "threshold": threshold}
     checked = verifier(*given, **options)
     if not checked.counted or not has_curve(checked.claims):
@@ -185,3 +237,44 @@ def store(calibration: Calibration, file: Path) -> None:
     if file.is_file():
         copymode(file, part)
     part.replace(file)
+
+
+# -- figures --------------------------------------------------------------------------------------------------------
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Scores from `low` up to `high`: how many, their mean, and the share that was supported."""
+
+    low: float
+    high: float
+    count: int
+    score: float
+    supported: float
+
+
+def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
+    """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
+    shares = [[guess == real for real, guess in zip(truth, predicted, strict=True) if real == side] for side in (1, 0)]
+    return sum(sum(right) / len(right) for right in shares) / 2 if all(shares) else None
+
+
+def reliability(truth: Sequence[bool], scores: Sequence[float]) -> list[Bin]:
+    """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
+    labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
+    place = np.minimum((values * BINS).astype(int), BINS - 1)
+    curve = []
+    for number in range(BINS):
+        inside = place == number
+        if inside.any():
+            mean, share = float(values[inside].mean()), float(labels[inside].mean())
+            curve.append(Bin(number / BINS, (number + 1) / BINS, int(inside.sum()), mean, share))
+    return curve
+
+
+def calibration_error(curve: Sequence[Bin]) -> float | None:
+    """Expected calibration error: the distance of score and truth in each bin, weighed by its rows; None without."""
+    total = sum(b.count for b in curve)
+    return sum(b.count * abs(b.score - b.supported) for b in curve) / total if total else None

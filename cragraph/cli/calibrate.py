@@ -1,0 +1,63 @@
+"""`cragraph calibrate`: what the confidence means on your own labelled answers."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cragraph import calibrate as fitting
+from cragraph.build import Parts
+from cragraph.cli.console import FAILURE, show, status
+from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.settings import config_path
+
+
+@with_settings("judge")
+def calibrate(
+    settings_of: Any,
+    rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
+    refused_good: Annotated[
+        float, typer.Option("--refused-good", help="Share of good answers to refuse at most.", min=0.05, max=0.5)
+    ] = 0.2,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.
+
+    A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit goes into the settings
+    file, unless it was measured as worse than what is in force (exit code 1).
+
+    Example: `cragraph calibrate labelled.jsonl`
+    """
+    settings = settings_of()
+    file = config_path() or Path("cragraph.yaml")
+    verifier = Parts(settings.model_copy(update={"calibration": {}})).verifier
+    verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
+    fit = fitting.calibrate(
+        fitting.read_labelled(rows),
+        verifier,
+        settings.judge,
+        refused=refused_good,
+        threshold=settings.threshold,
+        in_force=settings.calibration,
+    )
+    written = not dry_run and not fit.worse
+    if written:
+        fitting.store(fit, file)
+    table = Table("of rows not fitted on", "before", "after")
+    for name in fit.before:
+        table.add_row(name.replace("_", " "), f"{fit.before[name]:.3f}", f"{fit.after[name]:.3f}")
+    gain = (
+        f"{fit.rows} rows, {fit.good} good. Balanced accuracy gained: {fit.gained:+.3f} "
+        f"(95 %: {fit.least:+.3f} to {fit.most:+.3f})"
+    )
+    shown = "." if fit.least > 0 else ": no gain is shown, more rows would tell."
+    show(json, asdict(fit) | {"file": str(file) if written else None}, lambda _: table, lambda _: gain + shown)
+    if not quiet and not json:
+        told = "nothing was written" + ": the fit is worse than what is in force" * fit.worse
+        status(f"the judge {fit.judge} is calibrated in {file}" if written else told)
+    if fit.worse and not dry_run:
+        raise typer.Exit(FAILURE)
