@@ -1,0 +1,433 @@
+"""Any LangChain vector store as the store: Chroma in a folder or on a server, and whatever a program brings.
+
+A chunk is a document whose metadata has its place and its collection. The first chunk of a file is written last and has
+the record of the file, so that a file counts as read only once all of it is in. Documents that somebody else put in
+are searched as they are.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+from urllib.parse import unquote, urlsplit
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from cragraph.errors import CragError, InputError, SettingsError, StoreError, StoreMismatchError, StoreMissingError, mask
+from cragraph.language.words import terms
+from cragraph.passages import as_passage, contextual_text
+from cragraph.protocols import Embeddings
+from cragraph.store.collections import DEFAULT, EVERY, FIELD, Held, checked_name
+from cragraph.store.database import WriteLock
+from cragraph.store.filters import Where, checked_where, fits
+from cragraph.store.lexical import bm25, discriminating, lexical_share
+from cragraph.store.records import FIELDS, Floats, Identity, Item, Origin, StoredDocument, at_home, batched, checked
+from cragraph.store.records import as_floats, filename_of, filterable, unit
+from cragraph.types import Passage
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+POOL: Final = 300  # documents nearest in meaning among which words are searched: lab/benchmarks/chroma_paths.py
+PAGE: Final = 2_000  # documents a request
+MOST: Final = 100_000  # documents that are listed of a store that can only be listed by a search
+SAMPLE: Final = 300  # documents that are looked at for the fields that can be filtered by
+LOOK_SECONDS: Final = 5.0
+SERVER_SECONDS: Final = 60.0  # how long a server may take over one request
+FIRST_SECONDS: Final = 10.0
+OURS, FILE = "cragraph", "file_chunks"  # the keys of our own: the rest of a passage, and how many chunks a file gave
+MODEL: Final = "cragraph:embedding"
+HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+"""How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
+passage among near-copies of others was now and then not found by its own text."""
+_NAMES: Final = UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff")
+_PLACE: Final = (*FIELDS, "chunk_id")
+_ANY: Final = "text or number or true/false"
+
+
+class LangChainStore:
+    """What lies in a LangChain vector store, searched and filled as a store of our own.
+
+    `where` filters by metadata as everywhere. A store of `collection` is one collection of it. `lock` keeps other
+    writers away from a folder; a server takes several.
+    """
+
+    def __init__(self, source: Any, location: str = "", collection: str = "", lock: WriteLock | None = None) -> None:
+        if source.embeddings is None:
+            raise SettingsError(
+                f"The store came as a {type(source).__name__} without embeddings; wanted one that embeds its "
+                "questions: give it an embedding function."
+            )
+        self.source, self.collection = source, collection
+        self.location = location or f"the {type(source).__name__} store"
+        self._lock = lock or WriteLock(None)
+        self._vectors: dict[str, Floats] = {}
+        self._staged: list[Item] = []
+        self._fields: tuple[float, int, dict[str, str]] = (-LOOK_SECONDS, 0, {})
+        self._writes = 0
+
+    @property
+    def name(self) -> str:
+        """The class of the vector store."""
+        return type(self.source).__name__
+
+    def _ask(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """What the vector store answers; whatever its client raises becomes a StoreError."""
+        try:
+            return ask(*given, **named)
+        except (CragError, NotImplementedError, MemoryError):
+            raise
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}".rstrip(": ")
+            if "dimension" in text:
+                raise StoreMismatchError(
+                    f"{self.location} holds vectors of another model ({text}): use the model it was built with, or "
+                    "ingest again into a new store."
+                ) from error
+            raise StoreError(
+                f"{self.location} does not answer ({text}); wanted the store that answered before: check that its "
+                "server runs, and try again. What was stored before is safe."
+            ) from error
+
+    # -- finding -------------------------------------------------------------------------------------------------------
+
+    def dense(self, query: str, k: int, where: Where = None) -> list[Passage]:
+        """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine or relevance, 0..1."""
+        if k < 1 or not query.strip():
+            return []
+        filters = self._filters(where)
+        named = {"filter": native} if (native := self._native(filters)) is not None else {}
+        if hasattr(self.source, "similarity_search_with_vectors"):
+            pairs = self._ask(self.source.similarity_search_with_vectors, query, k, **named)
+            if not pairs:
+                return []
+            vectors = unit(as_floats(vector for _, vector in pairs))
+            cosines = vectors @ unit(as_floats([self.source.embeddings.embed_query(query)]))[0]
+            found = sorted(zip(cosines.tolist(), (one for one, _ in pairs), strict=True), key=lambda pair: -pair[0])
+            by_id = {document.id: vector for (document, _), vector in zip(pairs, vectors, strict=True)}
+        else:
+            by_id = {}
+            try:  # the public method would warn of every score below 0
+                scored = self._ask(self.source._similarity_search_with_relevance_scores, query, k, **named)
+            except NotImplementedError:
+                scored = self._ask(self.source.similarity_search_with_score, query, k, **named)
+            found = [(float(score), document) for document, score in scored]
+        passages: dict[str, Passage] = {}
+        known = all(-1.001 <= score <= 1.001 for score, _ in found)
+        for place, (score, document) in enumerate(found):
+            if _fits(document, filters):
+                one = read(document, place, min(max(score, 0.0), 1.0) if known else None)
+                passages.setdefault(one["chunk_id"], one)
+                if document.id in by_id:
+                    self._vectors[one["chunk_id"]] = by_id[document.id]
+        while len(self._vectors) > 4 * POOL:
+            self._vectors.pop(next(iter(self._vectors)), None)
+        return list(passages.values())
+
+    def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
+        """The `k` that share the rarest words of those nearest in meaning; `retrieval_score` is BM25 in 0..1."""
+        pool, words = self.dense(query, max(k, POOL), where), list(dict.fromkeys(terms(query)))
+        bodies = [terms(contextual_text(passage)) for passage in pool]
+        sets, many = [*map(set, bodies)], 2 * len(pool)  # a word that half of the nearest have still tells something
+        frequency = {word: sum(word in one for one in sets) for word in words}
+        known = {word: frequency[word] for word in discriminating(frequency, many)}
+        if not known:
+            return []
+        mean = sum(map(len, bodies)) / len(bodies)
+        scores = [bm25(body, known, many, mean) for body in bodies]
+        found = [
+            Passage(**{**passage, "retrieval_score": lexical_share(score, known, frequency, many)})
+            for score, passage in sorted(zip(scores, pool, strict=True), key=lambda pair: -pair[0])
+            if score > 0.0
+        ]
+        return found[:k]
+
+    def vectors(self, chunk_ids: Sequence[str]) -> Floats | None:
+        """Unit vectors of passages that were found last; None where the store gives none."""
+        if any(chunk_id not in self._vectors for chunk_id in chunk_ids):
+            return None
+        return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
+        """The passages with these ids, in the order asked; unknown ids are left out."""
+        wanted = list(dict.fromkeys(chunk_ids))
+        found = {p["chunk_id"]: p for p in map(read, self._all({"chunk_id": {"$in": wanted}}))} if wanted else {}
+        if missing := [chunk_id for chunk_id in wanted if chunk_id not in found]:
+            with suppress(NotImplementedError, StoreError):  # some take ids of their own form alone
+                found |= {p["chunk_id"]: p for p in map(read, self._ask(self.source.get_by_ids, missing))}
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+    def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
+        """The passages next to one in its document, in order; without the passage itself."""
+        place = passage["chunk_index"]
+        near = {"chunk_index": {"$gte": place - before, "$lte": place + after}}
+        found = map(read, self._all({"$and": [{"doc_id": passage["doc_id"]}, near]}))
+        return sorted((one for one in found if one["chunk_index"] != place), key=lambda one: one["chunk_index"])
+
+    def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
+        """The passages of a source in the order of its text or its rows, at most so many."""
+        passages = [*map(read, self._all(_both({"source": source}, where), most))]
+        row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
+        numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
+        return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
+
+    def count(self) -> int:
+        """How many documents there are."""
+        own = getattr(self.source, "_collection", None)
+        if own is not None and not self.collection:
+            return int(self._ask(own.count))
+        return len(self._all())
+
+    def documents(self, where: Where = None) -> list[StoredDocument]:
+        """What is in the store, one source per row, in order of name."""
+        rows: dict[tuple[str, str], StoredDocument] = {}
+        listed = self._all(_both({FILE: {"$gte": 0}}, where))
+        if sum(int(one.metadata[FILE]) for one in listed) != (len(self._all(where)) if where else self.count()):
+            listed = self._all(where)  # some are of no file that was ingested
+        for document in listed:
+            source = str(document.metadata.get("source") or document.metadata.get("filename") or document.id)
+            key = source, str(document.metadata.get(FIELD) or DEFAULT)
+            row = rows.setdefault(key, StoredDocument(source, filename_of(source), 1, 0, collection=key[1]))
+            if FILE in document.metadata:
+                origin = _origin(document)
+                row = replace(row, size=origin.size, sha256=origin.sha256, chunks=origin.chunks)
+            elif row.sha256 is None:
+                row = replace(row, chunks=row.chunks + 1)
+            rows[key] = row
+        return [rows[key] for key in sorted(rows)]
+
+    def fields(self, where: Where = None) -> dict[str, str]:
+        """The fields that can be filtered by, with their types, as a sample of the documents has them."""
+        looked, size, types = self._fields
+        if monotonic() - looked >= LOOK_SECONDS:
+            sample = [document.metadata for document in self._all(None, SAMPLE)]
+            size, types = len(sample), dict(FIELDS) | {FIELD: "text"} if sample else {}
+            for key, value in (pair for metadata in sample for pair in filterable(metadata).items()):
+                if key not in (OURS, FILE, "chunk_id"):
+                    kind = {bool: "true/false", str: "text"}.get(type(value), "number")
+                    kinds = dict.fromkeys([*types.get(key, kind).split(" or "), kind])
+                    types[key] = " or ".join(kinds)
+            self._fields = monotonic(), size, types
+        return types if size < SAMPLE else _Sampled(types)
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        """What differs after every change made here, and every few seconds for the changes of others."""
+        return self._writes, int(monotonic() / LOOK_SECONDS)
+
+    @property
+    def files(self) -> Collection[str]:
+        """The files that were ingested and are there as they were read."""
+        return _Files(self)
+
+    notes: Sequence[str] = ()
+
+    def noted(self, where: Where = None) -> list[str]:
+        """What is degraded where a filter searches: nothing is."""
+        return []
+
+    def problems(self) -> list[str]:
+        """What is wrong with the store: raises StoreError where it does not answer."""
+        self.count()
+        return []
+
+    # -- collections ---------------------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The collections, the default one first."""
+        names = {document.collection for document in self.documents()}
+        return sorted(names, key=lambda name: (name != DEFAULT, name.casefold()))
+
+    def known(self, name: str) -> str:
+        """The name of a collection as it is written there, whatever its capitals; InputError where there is none."""
+        wanted = checked_name(name)
+        if (found := {one.casefold(): one for one in self.names()}.get(wanted.casefold())) is None:
+            raise InputError(f"there is no collection {wanted!r} in {self.location}: there are {self.names()}.")
+        return found
+
+    def held(self) -> list[Held]:
+        """The collections, with how much is in each."""
+        rows = self.documents()
+        each = {name: [row.chunks for row in rows if row.collection == name] for name in self.names()}
+        return [Held(name, len(chunks), sum(chunks)) for name, chunks in each.items()]
+
+    def one(self, name: str, *, create: bool = False) -> "LangChainStore":
+        """The store of one collection."""
+        given = checked_name(name)
+        known = {one.casefold(): one for one in self.names()}
+        name = known.get(given.casefold(), given) if create else self.known(given)
+        return LangChainStore(self.source, self.location, name, self._lock)
+
+    def every(self) -> Iterator[tuple[str, "LangChainStore"]]:
+        """Every collection."""
+        for name in self.names():
+            yield name, self.one(name)
+
+    def move(self, sources: Iterable[str], to: str) -> list[str]:
+        """Put sources into a collection; returns those that moved."""
+        to, moved = self.one(to, create=True).collection, []
+        for source in dict.fromkeys(sources):
+            documents = [one for one in self._all({"source": source}) if one.metadata.get(FIELD, DEFAULT) != to]
+            self._put([one.model_copy(update={"metadata": one.metadata | {FIELD: to}}) for one in documents])
+            moved += [source] if documents else []
+        return sorted(moved)
+
+    def rename(self, old: str, new: str) -> str:
+        """Call a collection otherwise; returns the new name. InputError where there is one of that name already."""
+        old, new = self.known(old), checked_name(new)
+        if new.casefold() in {name.casefold() for name in self.names() if name != old}:
+            raise InputError(f"there is a collection {new!r} already; wanted another name: move the documents there.")
+        self.move([row.source for row in self.documents() if row.collection == old], new)
+        return new
+
+    def drop(self, name: str) -> list[str]:
+        """Remove a collection with all that is in it; returns the sources that were. The files themselves stay."""
+        name = self.known(name)
+        sources = [row.source for row in self.documents() if row.collection == name]
+        for source in sources:
+            self.release(source)
+        return sources
+
+    # -- writing: what ingest asks for ---------------------------------------------------------------------------------
+
+    @property
+    def index(self) -> Self:
+        """The record of the files."""
+        return self
+
+    def sources(self) -> dict[str, Origin]:
+        """Every file that is in, whole, by its name."""
+        return {origin.source: origin for origin in map(_origin, self._all({FILE: {"$gte": 0}}))}
+
+    def sources_named(self) -> set[str]:
+        """Every source that is in."""
+        return {document.source for document in self.documents()}
+
+    names_of_sources = sources_named
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the lock of a folder over several writes."""
+        with self._lock():
+            yield
+
+    taking_turns = writing
+
+    def stage(self, items: Sequence[Item], origin: Origin) -> None:
+        """Keep passages of a file that is still being read, until it is committed."""
+        self._staged = [one for one in self._staged if one.origins == (origin,)] + [*items]
+
+    def unfinished(self) -> dict[str, int]:
+        """Files that were not read to their end: nothing of them is kept."""
+        return {}
+
+    def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
+        """Make files hold exactly these passages and what was staged of them; returns how many documents are new."""
+        given, self._staged, new = [*self._staged, *items], [], 0
+        for source, origin in files:
+            own = [item for item in given if item.passage["source"] == source] if origin else []
+            documents = [self._document(item, origin if place == 0 else None) for place, item in enumerate(own)]
+            before = [str(one.id) for one in self._all({"source": source})]
+            self._put(documents[1:])
+            ids = {one.id for one in documents}
+            self._remove([one for one in before if one not in ids])
+            self._put(documents[:1])  # the record of the file, last
+            new += len(ids - set(before))
+        return new
+
+    def add(self, passages: Iterable[Passage]) -> int:
+        """Add passages of no file; returns how many were given."""
+        documents = [self._document(Item(passage), None) for passage in passages]
+        self._put(documents)
+        return len(documents)
+
+    def release(self, source: str) -> int:
+        """Remove the passages of a source; returns how many."""
+        ids = [str(one.id) for one in self._all({"source": source})]
+        self._remove(ids)
+        return len(ids)
+
+    def touch(self, origin: Origin) -> None:
+        """Record another time of an unchanged file."""
+        for document in self._all({"$and": [{"source": origin.source}, {FILE: {"$gte": 0}}]}):
+            self._put([document.model_copy(update={"metadata": document.metadata | _record(origin)})])
+
+    def close(self) -> None:
+        """Let go of the connection, where it was opened here."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _document(self, item: Item, origin: Origin | None) -> "Document":
+        from langchain_core.documents import Document
+
+        passage = checked(item.passage)
+        text, plain = contextual_text(passage), filterable(passage["metadata"])
+        rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
+        own = [len(text) - len(passage["text"]), rest]
+        place = {key: value for key in _PLACE if (value := cast(Any, passage)[key]) is not None}
+        metadata = plain | place | {FIELD: self.collection or DEFAULT, OURS: json.dumps(own, ensure_ascii=False)}
+        name = str(uuid5(_NAMES, f"{passage['source']}\0{passage['chunk_id']}"))
+        return Document(page_content=text, metadata=metadata | (_record(origin) if origin else {}), id=name)
+
+    def _put(self, documents: Sequence["Document"]) -> None:
+        distinct = {str(document.id): document for document in documents}
+        with self.writing():
+            for batch in batched(distinct.values(), PAGE):
+                self._ask(self.source.add_documents, batch, ids=[str(one.id) for one in batch])
+        self._changed()
+
+    def _remove(self, ids: Sequence[str]) -> None:
+        with self.writing():
+            for batch in batched(ids, PAGE):
+                self._ask(self.source.delete, batch)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._writes += 1
+        self._fields = (-LOOK_SECONDS, 0, {})
+
+    # -- asking the vector store ---------------------------------------------------------------------------------------
+
+    def _filters(self, where: Where) -> dict[str, Any] | None:
+        own = checked_where(_named(where, self), self.fields()) if where else None
+        return _both({FIELD: self.collection}, own) if self.collection else own
+
+    def _all(self, where: Where = None, most: int | None = None) -> "list[Document]":
+        """The documents that a filter lets through."""
+        from langchain_core.documents import Document
+
+        where = checked_where(where, _Sampled()) if where else None
+        where = _both({FIELD: {"$eq": self.collection}}, where) if self.collection else where
+        native, found = self._native(where), list[Document]()
+        if not hasattr(self.source, "get"):
+            named = {} if native is None else {"filter": native}
+            found = self._ask(self.source.similarity_search, "", most or MOST, **named)
+            return [document for document in found if _fits(document, where)]
+        while True:
+            size = min(PAGE, (most or MOST) - len(found))
+            page = self._ask(self.source.get, where=native, limit=size, offset=len(found))
+            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+            found += [Document(page_content=text or "", metadata=about or {}, id=i) for i, text, about in rows]
+            if len(page["ids"]) < size or len(found) >= (most or MOST):
+                return [document for document in found if _fits(document, where)]
+
+    def _native(self, where: Where) -> Any:
+        """A checked filter as this kind of vector store wants it."""
+        if where is None:
+            return None
+        if hasattr(self.source, "similarity_search_with_vectors"):
+            return chroma_where(where)
+        if self.name.startswith("Qdrant"):
+            return qdrant_filter(where, getattr(self.source, "metadata_payload_key", "metadata"))
+        return (lambda document: _fits(document, where)) if self.name == "InMemoryVectorStore" else dict(where)
