@@ -46,6 +46,7 @@ from cragraph.search.retriever import SearchRetriever, SourceWeights
 from cragraph.settings import Settings
 from cragraph.store import Collections, Store, open_collections
 from cragraph.store.records import unit
+from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
 from cragraph.types import Passage
 from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores
 from cragraph.verification.claims import SentenceExtractor
@@ -95,6 +96,10 @@ class Parts:
     def __init__(self, settings: Settings, **own: Any) -> None:
         self.settings = settings
         self.own = {name: part for name, part in own.items() if part is not None}
+        if settings.retriever and not {"retriever", "store"} & self.own.keys():
+            self.own["retriever"] = load_retriever(settings.retriever)
+        if hasattr(self.own.get("retriever"), "similarity_search"):
+            self.own["store"] = self.own.pop("retriever")
 
     # -- models ------------------------------------------------------------------------------------------------
 
@@ -189,28 +194,38 @@ class Parts:
     @property
     def foreign(self) -> bool:
         """Whether a LangChain retriever is searched instead of a store."""
-        return "retriever" in self.own or self.settings.retriever is not None
+        return "retriever" in self.own
 
     @once
-    def store(self) -> Store | Collections:
+    def store(self) -> Store | Collections | LangChainStore:
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
+        return self._opened(create=False)
+
+    def _opened(self, *, create: bool) -> Store | Collections | LangChainStore:
+        """The store of a folder, of a name such as chroma:FOLDER, of a LangChain vector store, or one that is open."""
         target = self.own.get("store", self.settings.store)
-        if isinstance(target, Store | Collections):
+        if isinstance(target, Store | Collections | LangChainStore):
             return target
-        if not target:
+        if hasattr(target, "similarity_search"):
+            return LangChainStore(target)
+        if not target and not create:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
-        return open_collections(target, self.embeddings, create=False)
+        if is_named(target):
+            return open_chroma(str(target), self.cached_embeddings, create=create)
+        return open_collections(target or None, self.embeddings, create=create)
 
     @property
-    def collections(self) -> Collections:
+    def collections(self) -> Collections | LangChainStore:
         """The store as its collections; raises SettingsError for a store that the caller opened as one of them."""
-        if isinstance(store := self.store, Collections):
+        if not isinstance(store := self.store, Store):
             return store
-        raise SettingsError("A store that was opened by itself has no collections: give its folder or its URL instead.")
+        raise SettingsError(
+            "A store that was opened by itself has no collections: give its folder or its name instead."
+        )
 
-    def store_to_fill(self) -> Collections:
-        """The settings' store, made where there is none."""
-        return open_collections(self.settings.store or None, self.embeddings)
+    def store_to_fill(self) -> Any:
+        """The store to ingest into, made where there is none."""
+        return self._opened(create=True)
 
     @once
     def source_weights(self) -> SourceWeights:
@@ -222,11 +237,9 @@ class Parts:
         """What finds passages: in the store, or in a LangChain retriever."""
         expand = self._expander()
         if self.foreign:
-            own = self.own.get("retriever")
-            source = load_retriever(self.settings.retriever or "") if own is None else own
-            return ForeignRetriever(source, self.settings.timeout_s, expand)
+            return ForeignRetriever(self.own["retriever"], self.settings.timeout_s, expand)
         more = {"expand": expand} if expand else {}
-        return SearchRetriever(cast(Store, self.store), weights=self.source_weights, **more)
+        return SearchRetriever(self.store, weights=self.source_weights, **more)
 
     def _expander(self) -> Any:
         """What writes further queries for a question, where that was asked for; None where it was not."""
@@ -263,7 +276,7 @@ class Parts:
 
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
-        return Neighbours(cast(Store, self.store))(*arguments)
+        return Neighbours(self.store)(*arguments)
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""

@@ -107,7 +107,7 @@ def place_for(store: str | None) -> Path | None:
     """The file beside a store, which has to be there; of a server's store in the folder for a person's data."""
     if not store:
         return None
-    if "://" in store:
+    if "://" in store or store.startswith("chroma:"):
         base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
         return Path(base, "cragraph", f"{sha256(store.rstrip('/').encode()).hexdigest()[:16]}.{NAME}")
     folder = Path(store).expanduser()

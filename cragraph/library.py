@@ -16,10 +16,10 @@ from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.store import (
-    Collections,
     Failed,
     IngestReport,
     SplitOptions,
+    Store,
     StoredDocument,
     forget,
     forget_from,
@@ -117,7 +117,7 @@ class Library:
         """The documents in the store, or of one collection; none where there is no store yet."""
         with suppress(StoreMissingError):
             held = self.parts.store
-            if isinstance(held, Collections):
+            if not isinstance(held, Store):
                 return held.documents(None if collection is None else {"collection": held.known(collection)})
             return held.documents()
         return []
@@ -144,7 +144,7 @@ class Library:
     def forget(self, path: str, collection: str | None = None) -> list[str]:
         """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
         held = self.parts.store
-        if isinstance(held, Collections):
+        if not isinstance(held, Store):
             return forget_from(held, path, collection or self._into())
         return forget(held, path)
 

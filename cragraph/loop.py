@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from langgraph.graph import StateGraph
 
@@ -19,7 +19,6 @@ from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
 from cragraph.search.questions import TargetedQueries
 from cragraph.settings import context_schema
-from cragraph.store import Store
 from cragraph.tables import StoredTables
 from cragraph.tables.written import QueryModel
 from cragraph.types import Passage
@@ -84,7 +83,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
 
 def computing(parts: Parts) -> Compute:
     """What answers from all rows of a stored table."""
-    stored = StoredTables(lambda: cast(Store, parts.store), parts.settings.max_file_chunks)
+    stored = StoredTables(lambda: parts.store, parts.settings.max_file_chunks)
     chat = parts.chat
     written = None if chat is None else QueryModel(chat, parts.prompts)
     return Compute(stored, parts.sources, parts.near, written)

@@ -139,7 +139,7 @@ class Documents(MCPServer[Any]):
             if name not in sources:
                 raise InputError(f"There is no document {name!r} in the store: list the resources again.")
             held = self.assistant.parts.collections.one(sources[name].collection)
-            chunks = held.get(held.index.held_by(sources[name].source))
+            chunks = held.of_source(sources[name].source)
             chunks.sort(key=lambda chunk: (chunk["doc_id"], chunk["chunk_index"]))
             return "\n\n".join(chunk["text"] for chunk in chunks)
 

@@ -4,6 +4,7 @@ Every part gets a `Notes` to say what it did: what was degraded and why, how man
 """
 
 import logging
+from asyncio import AbstractEventLoop
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -97,6 +98,10 @@ def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T 
 _DEADLINE: Final[ContextVar[float | None]] = ContextVar("cragraph_deadline", default=None)
 
 
+CALLERS_LOOP: Final[ContextVar[AbstractEventLoop | None]] = ContextVar("cragraph_loop", default=None)
+"""The event loop that a graph was called in; its nodes run in threads beside it."""
+
+
 @contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
     """Give up on model calls inside the block after `seconds`; an earlier deadline around it stays in force."""
@@ -144,6 +149,36 @@ class Embeddings(Protocol):
     def embed_documents(self, texts: list[str]) -> list[list[float]]: ...
 
     def embed_query(self, text: str) -> list[float]: ...
+
+
+class Store(Protocol):
+    """What was ingested, searched and read: the embedded file, or a vector store of LangChain's.
+
+    `where` filters by metadata, the collection among it. `retrieval_score` of what is found is 0..1.
+    """
+
+    def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]: ...
+
+    def lexical(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]: ...
+
+    def vectors(self, chunk_ids: Sequence[str]) -> Any: ...
+
+    def get(self, chunk_ids: Sequence[str]) -> list[Passage]: ...
+
+    def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]: ...
+
+    def of_source(self, source: str, where: Mapping[str, Any] | None = None, most: int = 50_000) -> list[Passage]: ...
+
+    def count(self) -> int: ...
+
+    def documents(self) -> Sequence[Any]: ...
+
+    def fields(self, where: Mapping[str, Any] | None = None) -> dict[str, str]: ...
+
+    def noted(self, where: Mapping[str, Any] | None = None) -> list[str]: ...
+
+    @property
+    def generation(self) -> Any: ...
 
 
 class Generator(Named, Protocol):

@@ -1,28 +1,28 @@
-"""Retrievers from elsewhere: any LangChain retriever or vector store, in place of our own store."""
+"""Retrievers from elsewhere: any LangChain retriever, in place of a store."""
 
+import asyncio
 import inspect
 import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from cragraph.errors import SettingsError, StoreError
-from cragraph.passages import as_passage
-from cragraph.protocols import Notes, remaining
+from cragraph.protocols import CALLERS_LOOP, Notes, remaining
 from cragraph.search.fusion import distinct_queries, fuse
 from cragraph.store.filters import Where, fits
+from cragraph.store.vectorstore import read
 from cragraph.types import Passage
 
 PAUSE_S: Final = 0.5  # seconds before a search that failed is tried again
-UNSCORED: Final = "The retriever {} gives no relevance in 0..1, so its passages are reranked without one."
 UNFILTERED: Final = (
     "The retriever {} did not take the filter ({}), so its passages were filtered afterwards and may be few."
 )
@@ -30,12 +30,10 @@ UNFILTERED: Final = (
 
 @dataclass(frozen=True)
 class ForeignRetriever:
-    """Searches a LangChain `BaseRetriever` or `VectorStore`, all queries side by side.
+    """Searches a LangChain `BaseRetriever`, all queries side by side.
 
-    A filter is passed on as `filter=`; where that is refused, the passages are filtered afterwards. Relevance scores
-    are kept (a negative cosine as 0); those above 1 mean something that only their maker knows and are not used. A
-    search that fails is tried once more; `timeout_s` bounds it. The further queries that `expand` finds in a question
-    are searched as well.
+    A filter is passed on as `filter=`; if that is refused, the passages are filtered afterwards. A search that fails is
+    tried once more; `timeout_s` bounds it. The further queries that `expand` finds in a question are searched as well.
     """
 
     source: Any
@@ -43,7 +41,7 @@ class ForeignRetriever:
     expand: Callable[[str, Notes], list[str]] | None = None
 
     def __post_init__(self) -> None:
-        if not (hasattr(self.source, "invoke") or hasattr(self.source, "similarity_search")):
+        if not hasattr(self.source, "invoke"):
             raise SettingsError(
                 f"The retriever came as a {type(self.source).__name__}; wanted a LangChain BaseRetriever or "
                 "VectorStore: pass one."
@@ -71,10 +69,7 @@ class ForeignRetriever:
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        merged = fused(rankings)[:k]
-        if merged and all(passage["retrieval_score"] is None for passage in merged):
-            notes.degraded(UNSCORED.format(self.name))
-        return merged
+        return fused(rankings)[:k]
 
     def _tried(self, query: str, k: int, where: Where, notes: Notes, again: bool = True) -> list[Passage]:
         try:
@@ -104,38 +99,20 @@ class ForeignRetriever:
         return passages[:k]
 
     def _searched(self, query: str, k: int, **options: Any) -> list[Passage]:
-        """What the source finds, with its relevance where it is a vector store that has one."""
-        if not hasattr(self.source, "similarity_search"):
-            own = options | ({"k": k} if hasattr(self.source, "vectorstore") else {})
-            return [read(document, index) for index, document in enumerate(self.source.invoke(query, **own))]
+        own = options | ({"k": k} if hasattr(self.source, "vectorstore") else {})
         try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Relevance scores must be", UserWarning)
-                pairs = self.source.similarity_search_with_relevance_scores(query, k, **options)
-        except NotImplementedError:
-            pairs = [(document, None) for document in self.source.similarity_search(query, k, **options)]
-        known = all(score is not None and -1.001 <= score <= 1.001 for _, score in pairs)
-        return [
-            read(document, index, min(max(float(score), 0.0), 1.0) if known else None)
-            for index, (document, score) in enumerate(pairs)
-        ]
+            found = self.source.invoke(query, **own)
+        except NotImplementedError:  # it searches asynchronously alone
+            found = waited(partial(self.source.ainvoke, query, **own))
+        return [read(document, index) for index, document in enumerate(found)]
 
 
-def read(document: Any, index: int, score: float | None = None) -> Passage:
-    """A LangChain document as a passage: `id`, `source`, `page` and `start_index` under their usual names."""
-    metadata = dict(document.metadata or {})
-    if "page_label" in metadata and str(metadata["page_label"]).isdigit():
-        metadata["page"] = int(metadata["page_label"])  # beside it, LangChain's PDF loaders count `page` from 0
-    elif isinstance(metadata.get("page"), int) and "total_pages" in metadata:
-        metadata["page"] += 1
-    if isinstance(metadata.get("page"), str):
-        metadata["page"] = int(metadata["page"]) if metadata["page"].isdigit() else None
-    name = getattr(document, "id", None) or metadata.get("chunk_id") or metadata.get("id") or metadata.get("_id")
-    if score is None:
-        scores = (metadata.get(key) for key in ("relevance_score", "score"))
-        score = next((s for s in scores if isinstance(s, float) and 0.0 <= s <= 1.0), None)
-    known = {"chunk_id": str(name)} if name else {}
-    return as_passage({**metadata, **known, "text": document.page_content, "retrieval_score": score}, index)
+def waited(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """What a coroutine returns: in the event loop that the graph was called in, if any."""
+    loop = CALLERS_LOOP.get()
+    if loop is not None and loop.is_running():
+        return asyncio.run_coroutine_threadsafe(call(), loop).result(remaining())
+    return asyncio.run(call())
 
 
 def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:

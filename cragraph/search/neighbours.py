@@ -6,8 +6,7 @@ from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
-from cragraph.protocols import Notes
-from cragraph.store import Store
+from cragraph.protocols import Notes, Store
 from cragraph.store.filters import Where, fits
 from cragraph.types import Part, Passage
 
@@ -33,7 +32,7 @@ class Place(NamedTuple):
 class Neighbours:
     """Finds the chunks around passages in a store; says so where it does not know the passages, or fails."""
 
-    store: "Store"
+    store: Store
 
     def __call__(self, passages: Sequence[Passage], size: Size, where: Where, notes: Notes) -> list[Passage]:
         """The passages with `around`: `size` chunks to each side, or those of its section, if `where` fits."""
@@ -66,7 +65,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def surroundings(
-    passages: Sequence[Passage], store: "Store", size: Size, *, where: Where = None, most: int = MOST_CHARACTERS
+    passages: Sequence[Passage], store: Store, size: Size, *, where: Where = None, most: int = MOST_CHARACTERS
 ) -> list[Passage]:
     """The passages with the chunks `around` each, best passage first, so that none is read twice.
 

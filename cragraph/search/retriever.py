@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from cragraph.errors import InputError, ModelError, SettingsError, StoreError
 from cragraph.language.words import keywords, plain_years
-from cragraph.protocols import Notes, reason_of
+from cragraph.protocols import Notes, Store, reason_of
 from cragraph.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
 from cragraph.search.questions import Decompose
-from cragraph.store import Store
 from cragraph.store.filters import Where
 from cragraph.types import Passage
 
@@ -74,7 +73,7 @@ class SearchRetriever:
     the cosine from which a passage begins to count as a copy; a `redundancy` of 0 turns that off.
     """
 
-    store: "Store"
+    store: Store
     mode: Mode = "hybrid"
     weights: SourceWeights = field(default_factory=SourceWeights)
     expand: Expander | None = field(default_factory=Decompose)
@@ -168,7 +167,8 @@ class SearchRetriever:
         if len(pool) <= k or not self.redundancy:
             return hits[:k]
         best = max(c.fused for c in pool)
-        vectors = self.store.vectors([c.id for c in pool])
+        if (vectors := self.store.vectors([c.id for c in pool])) is None:
+            return hits[:k]  # a store that gives no vectors
         picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
         return [pool[index] for index in sorted(picked)]
 

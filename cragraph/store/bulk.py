@@ -117,7 +117,7 @@ def below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list
 
 def ingest(
     paths: Paths,
-    store: Store,
+    store: Any,
     *,
     split_options: SplitOptions | None = None,
     prune: bool = False,
@@ -156,7 +156,7 @@ class Ingest:
     def __init__(
         self,
         paths: Paths,
-        store: Store,
+        store: Any,
         options: SplitOptions,
         max_bytes: int | None,
         prune: bool,
@@ -333,7 +333,7 @@ class Ingest:
             self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
 
 
-def forget(store: Store, path: str | os.PathLike[str]) -> list[str]:
+def forget(store: Any, path: str | os.PathLike[str]) -> list[str]:
     """Remove a file, or everything under a folder, from the store; gives the sources removed.
 
     A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
@@ -412,7 +412,7 @@ def watch(
 
 
 def ingest_into(
-    paths: Paths, held: Collections, collection: str | None = None, *, dry_run: bool = False, **options: Any
+    paths: Paths, held: Any, collection: str | None = None, *, dry_run: bool = False, **options: Any
 ) -> IngestReport:
     """`ingest`, with new files into one collection.
 
@@ -464,7 +464,7 @@ def joined(reports: Sequence[IngestReport]) -> IngestReport:
     return IngestReport(**given, dry_run=reports[0].dry_run)
 
 
-def forget_from(held: Collections, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
+def forget_from(held: Any, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
     """Remove a file, or everything below a folder, from one collection, or from whichever it is in; as `forget`."""
     name = None if collection is None else held.known(collection)
     documents = [d for d in held.documents() if name in (None, d.collection)]

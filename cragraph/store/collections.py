@@ -7,7 +7,6 @@ neighbour, a name of a file or of a field, not the weight of a word. A file is i
 import json
 import os
 import re
-import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from threading import RLock
-from time import monotonic
 from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
@@ -37,7 +35,6 @@ from cragraph.store.records import (
     filename_of,
     unit,
 )
-from cragraph.store.server import collections_of
 from cragraph.store.store import BATCH, Store, open_store
 from cragraph.types import Passage
 
@@ -46,7 +43,6 @@ EVERY: Final = "all"  # what a person says for every collection
 FIELD: Final = "collection"  # what a filter calls it, and the metadata of a passage that is in a named one
 _FIRST: Final = "cragraph"  # the database of the default one
 _PLAIN: Final = re.compile(r"(?!x-)[a-zA-Z0-9][a-zA-Z0-9._-]{1,98}[a-zA-Z0-9]")
-_LOOK_SECONDS: Final = 5.0
 _LONGEST: Final = 100  # bytes of a name
 
 
@@ -80,7 +76,6 @@ class Collections:
         self.embeddings = embeddings
         self._held: dict[str, Store] = {}
         self._lock = RLock()
-        self._listed: tuple[float, list[str]] = (-_LOOK_SECONDS, [])
 
     # -- which there are -----------------------------------------------------------------------------------------------
 
@@ -90,23 +85,13 @@ class Collections:
         return f"the store {self.target or 'in memory'}"
 
     @property
-    def _url(self) -> str:
-        text = str(self.target or "")
-        return text.rstrip("/") if text.lower().startswith(("http://", "https://")) else ""
-
-    @property
     def _folder(self) -> Path | None:
-        return None if self.target is None or self._url else at_home(self.target)
+        return None if self.target is None else at_home(self.target)
 
     def names(self) -> list[str]:
         """The collections, the default one first."""
         with self._lock:
-            if self._url:
-                looked, known = self._listed
-                if monotonic() - looked >= _LOOK_SECONDS:
-                    known = [name for name in map(_named, collections_of(self._url)) if name]
-                    self._listed = (monotonic(), known)
-            elif (folder := self._folder) is not None:
+            if (folder := self._folder) is not None:
                 # What is sealed and gone is listed too, so that whoever opens it is told.
                 files = chain(folder.glob("*.db"), folder.glob("*.seal"))
                 stems = dict.fromkeys(path.stem for path in files if not path.is_dir())
@@ -137,7 +122,6 @@ class Collections:
                 del self._held[name]
             if name not in self._held:
                 self._held[name] = open_store(self.target, self.embeddings, collection=_stored(name), create=create)
-                self._listed = (-_LOOK_SECONDS, [])
             return self._held[name]
 
     def every(self) -> Iterator[tuple[str, Store]]:
@@ -311,12 +295,7 @@ class Collections:
             )
         with self._lock:
             store = self.one(old)
-            if self._url:
-                store.rename(_stored(new))
-                self._let_go(old)
-            elif (folder := self._folder) is not None:
-                if store.index.meta("graph"):
-                    store.index.keep(graph="")  # it is made again by the next ingest
+            if (folder := self._folder) is not None:
                 with store.writing():
                     pass  # nobody else is writing, and what was cut off is mended
                 self._let_go(old)
@@ -324,7 +303,6 @@ class Collections:
                     _renamed(folder, _stored(old), _stored(new))
             else:
                 self._held[new] = self._held.pop(old)
-            self._listed = (-_LOOK_SECONDS, [])
         return new
 
     def drop(self, name: str) -> list[str]:
@@ -333,17 +311,12 @@ class Collections:
         with self._lock:
             store = self.one(name)
             sources = [document.source for document in store.documents()]
-            if self._url:
-                store.drop()
-                self._let_go(name)
-            elif (folder := self._folder) is not None:
+            if (folder := self._folder) is not None:
                 self._let_go(name)
                 with WriteLock(folder)():
                     remove(folder / f"{_stored(name)}.db")
-                    _without_graphs(folder, _stored(name))
             else:
                 self._let_go(name)
-            self._listed = (-_LOOK_SECONDS, [])
         return sources
 
     def close(self) -> None:
@@ -373,7 +346,7 @@ class Collections:
 def open_collections(
     target: str | os.PathLike[str] | None, embeddings: Embeddings, *, create: bool = True
 ) -> Collections:
-    """The collections of the store at a folder or the URL of a Chroma server; None keeps them in memory.
+    """The collections of the store in a folder; None keeps them in memory.
 
     Each is opened when it is first needed. Raises StoreMissingError where there is none and `create` is False.
     """
@@ -382,8 +355,6 @@ def open_collections(
         folder = held._folder
         if folder is not None and not folder.is_dir() and folder.exists():
             raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
-        if held._url:
-            raise StoreMissingError(f"there is nothing in {held.location} yet: run cragraph ingest PATH first.")
         open_store(target, embeddings, create=False).close()
     return held
 
@@ -407,7 +378,7 @@ def checked_name(name: str) -> str:
 
 
 def _stored(name: str) -> str:
-    """What a collection's database is called, in letters that every system and Chroma take."""
+    """What a collection's database is called, in letters that every system takes."""
     if name == DEFAULT:
         return _FIRST
     return name if _PLAIN.fullmatch(name) and name != _FIRST else f"x-{name.encode().hex()}"
@@ -520,12 +491,6 @@ def _renamed(folder: Path, old: str, new: str) -> None:
         path = folder / f"{old}{end}"
         if path.exists():
             path.replace(folder / f"{new}{end}")
-    _without_graphs(folder, old)
-
-
-def _without_graphs(folder: Path, stored: str) -> None:
-    for graph in folder.glob(f"{stored}.graph-*"):
-        shutil.rmtree(graph, ignore_errors=True)
 
 
 def carry(store: Store, target: Store, source: str) -> None:

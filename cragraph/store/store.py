@@ -1,16 +1,11 @@
-"""The store: what was ingested, found by meaning and by words.
-
-Its one truth is, in a folder or in memory, the tables of a SQLite file; on a Chroma server the collection.
-"""
+"""The store: what was ingested, in the tables of a SQLite file, found by meaning and by words."""
 
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from time import time_ns
 from typing import Any, Final, Self
 
 import numpy as np
@@ -19,7 +14,7 @@ from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.store.database import PATIENCE, WriteLock, remove
-from cragraph.store.dense import GRAPH_FROM, Dense
+from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where
 from cragraph.store.index import Index
 from cragraph.store.lexical import Lexical
@@ -38,16 +33,12 @@ from cragraph.store.records import (
     sha256_of,
     unit,
 )
-from cragraph.store.server import Server
 from cragraph.types import Passage
 
 BATCH: Final = 256  # passages embedded and written at a time
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
 
 Files = Sequence[tuple[str, Origin | None]]  # sources and the state that each is in; None where it is taken out
-UNCACHED: Final = (
-    "The cache folder cannot be written, so the lexical index of the Chroma server is built in memory at every start."
-)
 SALVAGED: Final = (
     "The store was damaged: {kept} of {all} passages could be read and are kept, the rest is gone. Run cragraph ingest "
     "again on the same folders: it reads only the files of which something is missing."
@@ -65,16 +56,13 @@ class Store:
     it is checked against `fields()` and raises InputError for a field that does not exist.
     """
 
-    def __init__(
-        self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str, vectors: "Server | Dense"
-    ) -> None:
+    def __init__(self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str) -> None:
         self.index, self.location = index, location
-        self._embeddings, self._lock, self._vectors = embeddings, lock, vectors
-        self._server = None if isinstance(vectors, Dense) else vectors
+        self._embeddings, self._lock, self._vectors = embeddings, lock, Dense(index)
         self._lexical = Lexical(index)
         self._notes: list[str] = []
         self._closed = False
-        self._depth = self._turns = 0
+        self._depth = 0
 
     # -- finding ---------------------------------------------------------------------------------------------
 
@@ -92,12 +80,10 @@ class Store:
 
     def searcher(self, filters: dict[str, Any] | None) -> tuple[Lexical, dict[str, Any] | None]:
         """What searches by words here, brought up to date, with a filter that was checked."""
-        self._follow()
         return self._lexical, filters
 
     def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
-        self._follow()
         return self._lexical(query, k, self._filters(where))
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -108,12 +94,10 @@ class Store:
 
     def count(self) -> int:
         """How many passages there are."""
-        self._follow()
         return self.index.count()
 
     def documents(self) -> list[StoredDocument]:
         """What is in the store, one source per row, in order of name."""
-        self._follow()
         return self.index.documents()
 
     def unfinished(self) -> dict[str, int]:
@@ -135,7 +119,6 @@ class Store:
     @property
     def generation(self) -> int:
         """The number of the last change."""
-        self._follow()
         return self.index.generation
 
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]:
@@ -151,7 +134,6 @@ class Store:
 
         Of several collections those that `where` lets through count; this is one.
         """
-        self._follow()
         return self.index.fields()
 
     @property
@@ -162,7 +144,7 @@ class Store:
     @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
-        return [note for note in (*self._notes, self._vectors.note) if note]
+        return [*self._notes]
 
     def noted(self, where: Where = None) -> list[str]:
         """What is degraded where a filter searches: all that is, as this is one collection."""
@@ -172,11 +154,8 @@ class Store:
         """What is wrong with the store, each with what to do about it; reads all of it."""
         again = "run cragraph ingest again on the same folders, which reads what is missing."
         problems = list(self.notes)
-        for what in self.index.damage(vectors=self._server is None):
+        for what in self.index.damage():
             problems.append(f"{self.index.path}: {what}; open the store for writing, {again}")
-        if self._server and not self._server.followed():
-            here, there = self.index.count(), self._server.count()
-            problems.append(f"{self.location} holds {there} passages, the copy here {here}; {again}")
         if short := sorted(self.index.names() - set(self.index.sources())):
             problems.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
         if waiting := self.unfinished():
@@ -191,33 +170,21 @@ class Store:
         with self._lock():
             self._depth += 1
             try:
-                if self._depth == 1:
-                    if self.index.is_gone():
-                        raise StoreError(
-                            f"{self.location} was renamed or removed meanwhile; run the same command again."
-                        )
-                    self._follow(now=True)
+                if self._depth == 1 and self.index.is_gone():
+                    raise StoreError(f"{self.location} was renamed or removed meanwhile; run the same command again.")
                 yield
-                if self._depth == 1 and not self._turns and isinstance(self._vectors, Dense):
-                    self._vectors.maintain()
             finally:
                 self._depth -= 1
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:
-        """Hold nothing over several writes, so that others may write between them; what is large is kept up at the end.
+        """Hold nothing over several writes, so that others may write between them.
 
-        Raises StoreLockedError where another process is writing and goes on to.
+        Raises StoreLockedError if another process is writing and goes on to.
         """
         with self.writing():
-            self._turns += 1
-        try:
-            yield
-        except BaseException:
-            self._turns -= 1
-            raise
-        with self.writing():
-            self._turns -= 1
+            pass
+        yield
 
     def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
         """Add passages, or rewrite those that are in; returns how many were new.
@@ -256,8 +223,7 @@ class Store:
     def commit(self, files: Files, items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
-        A file without an origin is taken out. What nothing holds any more goes; on a server, which knows no
-        transactions, last. Items of no file in `files` are added.
+        A file without an origin is taken out. What nothing holds any more goes. Items of no file in `files` are added.
         """
         items = self._prepared(items)
         with self.writing():
@@ -301,13 +267,9 @@ class Store:
             for some in batched(moved, BATCH):
                 yield [_held(passage, holders) for passage in self.index.get(some)]
 
-        if self._server:
-            # The time in milliseconds, so that the numbers of two writers to one server do not collide.
-            number = max(number, self._server.generation() + 1, time_ns() // 1_000_000)
-            self._server.write(number, batches(), gone, **meta)
         with self.index.write(generation=number, **meta) as db:
             for batch in batches():
-                self.index.put(db, [item._replace(vector=None) for item in batch] if self._server else batch, number)
+                self.index.put(db, batch, number)
             self.index.drop(db, gone)
             for source, origin in files:
                 self.index.record(db, source, origin)
@@ -342,18 +304,6 @@ class Store:
 
     # -- the rest --------------------------------------------------------------------------------------------
 
-    def rename(self, name: str) -> None:
-        """Call the collection on a server otherwise; the store is to be opened again under its new name."""
-        assert self._server is not None
-        self._server.rename(name)
-        remove_copy(self.index)
-
-    def drop(self) -> None:
-        """Remove the collection from its server, with the copy of its passages here."""
-        assert self._server is not None
-        self._server.drop()
-        remove_copy(self.index)
-
     def close(self) -> None:
         """Let go of files and connections; closing twice does no harm."""
         if not self._closed:
@@ -366,10 +316,6 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _follow(self, *, now: bool = False) -> None:
-        if self._server:
-            self._server.follow(now=now)
 
     def _filters(self, where: Where) -> dict[str, Any] | None:
         fields = self.fields() if where else {}
@@ -391,10 +337,10 @@ class Store:
         assert self.index.path is not None
         path = self.index.path.with_suffix(".salvaged")
         remove(path)
-        meta = dict(self.index.read("SELECT * FROM meta WHERE key <> 'graph'"))
+        meta = dict(self.index.read("SELECT * FROM meta"))
         kept = count = 0
         index = Index(path)
-        with Store(index, self._embeddings, WriteLock(None), self.location, Dense(index)) as spare:
+        with Store(index, self._embeddings, WriteLock(None), self.location) as spare:
             index.keep(**meta)
             for items in batched(self.index.readable(), BATCH):
                 sound = spare._embedded([item for item in items if item], {})
@@ -449,14 +395,11 @@ def open_store(
     *,
     collection: str = "cragraph",
     create: bool = True,
-    cache: str | os.PathLike[str] | None = None,
-    graph_from: int = GRAPH_FROM,
     patience: float = PATIENCE,
 ) -> Store:
-    """Open the store at a folder or the `http(s)://host:port` of a Chroma server; None keeps it in memory.
+    """Open the store in a folder; None keeps it in memory.
 
-    `cache` is where the tables of a server are kept, by default the user's cache folder. From `graph_from` passages on,
-    a folder gets a graph of its vectors. A write waits so many seconds of `patience` for another process's.
+    A write waits so many seconds of `patience` for another process's.
 
     Raises:
         StoreError: where it cannot be opened, or is not there and `create` is False.
@@ -466,16 +409,11 @@ def open_store(
         raise StoreError(
             f"{collection!r} is no name of a collection; wanted 3 to 400 letters, digits, dots, dashes or underscores."
         )
-    if str(target).lower().startswith(("http://", "https://")):
-        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-        kept = Path(cache) if cache else Path(base, "cragraph")
-        return _on_server(str(target).rstrip("/"), embeddings, collection, create, kept)
     folder = None if target is None else at_home(target)
     index = Index(folder and _file(folder, collection, create), create=create)
-    dense = Dense(index, graph_from)
     named = f"the collection {collection} of " * (collection != "cragraph")
     location = f"{named}the store {folder or 'in memory'}"
-    store = Store(index, embeddings, WriteLock(folder, patience), location, dense)
+    store = Store(index, embeddings, WriteLock(folder, patience), location)
     try:
         with suppress(StoreLockedError):
             store._mend()
@@ -514,40 +452,3 @@ def _file(folder: Path, collection: str, create: bool) -> Path:
             "another with --store."
         ) from error
     return path
-
-
-def _on_server(url: str, embeddings: Embeddings, collection: str, create: bool, cache: Path) -> Store:
-    wanted = Identity.of(embeddings)
-    server = Server(url, collection, wanted, create=create)
-    try:
-        server.index = index = _copy(cache / f"{sha256(url.encode()).hexdigest()[:16]}.{collection}.db")
-        index.keep(model=wanted.model, dimension=server.dimension())
-        server.follow(now=True)
-    except BaseException:
-        server.close()
-        raise
-    store = Store(index, embeddings, WriteLock(None), server.where, server)
-    if not index.path:
-        store._notes.append(UNCACHED)
-    return store
-
-
-def remove_copy(index: Index) -> None:
-    """Remove the tables that followed a server."""
-    index.close()
-    if index.path:
-        remove(index.path)
-
-
-def _copy(path: Path) -> Index:
-    """The copy of a server's passages in the cache folder, made anew where it cannot be read; else in memory."""
-    with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for _ in range(2):
-            with suppress(StoreError):
-                index = Index(path)
-                if not index.read_only and (index.left()[0] or not index.damage(vectors=False)):
-                    return index
-                index.close()
-            remove(path)
-    return Index(None)

@@ -6,10 +6,11 @@ are searched as they are.
 """
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -18,16 +19,40 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from cragraph.errors import CragError, InputError, SettingsError, StoreError, StoreMismatchError, StoreMissingError, mask
+from cragraph.errors import (
+    CragError,
+    InputError,
+    SettingsError,
+    StoreError,
+    StoreMismatchError,
+    StoreMissingError,
+    mask,
+)
 from cragraph.language.words import terms
 from cragraph.passages import as_passage, contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.store.collections import DEFAULT, EVERY, FIELD, Held, checked_name
+from cragraph.store.collections import DEFAULT, FIELD, Held, checked_name
 from cragraph.store.database import WriteLock
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.lexical import bm25, discriminating, lexical_share
-from cragraph.store.records import FIELDS, Floats, Identity, Item, Origin, StoredDocument, at_home, batched, checked
-from cragraph.store.records import as_floats, filename_of, filterable, unit
+from cragraph.store.records import (
+    FIELDS,
+    LEFT_OUT,
+    Floats,
+    Identity,
+    Item,
+    Origin,
+    StoredDocument,
+    as_floats,
+    at_home,
+    batched,
+    checked,
+    filename_of,
+    filterable,
+    left_out,
+    sha256_of,
+    unit,
+)
 from cragraph.types import Passage
 
 if TYPE_CHECKING:
@@ -41,6 +66,7 @@ LOOK_SECONDS: Final = 5.0
 SERVER_SECONDS: Final = 60.0  # how long a server may take over one request
 FIRST_SECONDS: Final = 10.0
 OURS, FILE = "cragraph", "file_chunks"  # the keys of our own: the rest of a passage, and how many chunks a file gave
+FILE_KEYS: Final = (FILE, "file_sha256", "file_size", "file_time", "file_options")
 MODEL: Final = "cragraph:embedding"
 HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
 """How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
@@ -112,9 +138,11 @@ class LangChainStore:
             by_id = {document.id: vector for (document, _), vector in zip(pairs, vectors, strict=True)}
         else:
             by_id = {}
-            try:  # the public method would warn of every score below 0
-                scored = self._ask(self.source._similarity_search_with_relevance_scores, query, k, **named)
-            except NotImplementedError:
+            scored = None
+            if not self.name.startswith("Qdrant"):  # whose relevance is not the cosine, as its score is
+                with suppress(NotImplementedError):  # the public method would warn of every score below 0
+                    scored = self._ask(self.source._similarity_search_with_relevance_scores, query, k, **named)
+            if scored is None:
                 scored = self._ask(self.source.similarity_search_with_score, query, k, **named)
             found = [(float(score), document) for document, score in scored]
         passages: dict[str, Passage] = {}
@@ -173,7 +201,11 @@ class LangChainStore:
 
     def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
         """The passages of a source in the order of its text or its rows, at most so many."""
-        passages = [*map(read, self._all(_both({"source": source}, where), most))]
+        documents = self._all(_both({"source": source}, where), most)
+        out = next((left_out(*of[1:]) for of in map(_left_out, documents) if of), "")
+        passages = [*map(read, documents)]
+        for passage in passages if out else ():
+            passage["metadata"][LEFT_OUT] = out
         row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
         numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
@@ -197,7 +229,9 @@ class LangChainStore:
             row = rows.setdefault(key, StoredDocument(source, filename_of(source), 1, 0, collection=key[1]))
             if FILE in document.metadata:
                 origin = _origin(document)
-                row = replace(row, size=origin.size, sha256=origin.sha256, chunks=origin.chunks)
+                _, *of = _left_out(document) or [0]
+                said = left_out(*of) if of else ""
+                row = replace(row, size=origin.size, sha256=origin.sha256, chunks=origin.chunks, left_out=said)
             elif row.sha256 is None:
                 row = replace(row, chunks=row.chunks + 1)
             rows[key] = row
@@ -210,7 +244,7 @@ class LangChainStore:
             sample = [document.metadata for document in self._all(None, SAMPLE)]
             size, types = len(sample), dict(FIELDS) | {FIELD: "text"} if sample else {}
             for key, value in (pair for metadata in sample for pair in filterable(metadata).items()):
-                if key not in (OURS, FILE, "chunk_id"):
+                if key not in (OURS, *FILE_KEYS, "chunk_id"):
                     kind = {bool: "true/false", str: "text"}.get(type(value), "number")
                     kinds = dict.fromkeys([*types.get(key, kind).split(" or "), kind])
                     types[key] = " or ".join(kinds)
@@ -227,11 +261,14 @@ class LangChainStore:
         """The files that were ingested and are there as they were read."""
         return _Files(self)
 
-    notes: Sequence[str] = ()
+    @property
+    def notes(self) -> list[str]:
+        """What is degraded: nothing is."""
+        return []
 
     def noted(self, where: Where = None) -> list[str]:
         """What is degraded where a filter searches: nothing is."""
-        return []
+        return self.notes
 
     def problems(self) -> list[str]:
         """What is wrong with the store: raises StoreError where it does not answer."""
@@ -248,7 +285,7 @@ class LangChainStore:
     def known(self, name: str) -> str:
         """The name of a collection as it is written there, whatever its capitals; InputError where there is none."""
         wanted = checked_name(name)
-        if (found := {one.casefold(): one for one in self.names()}.get(wanted.casefold())) is None:
+        if (found := {one.casefold(): one for one in (DEFAULT, *self.names())}.get(wanted.casefold())) is None:
             raise InputError(f"there is no collection {wanted!r} in {self.location}: there are {self.names()}.")
         return found
 
@@ -298,19 +335,9 @@ class LangChainStore:
     # -- writing: what ingest asks for ---------------------------------------------------------------------------------
 
     @property
-    def index(self) -> Self:
+    def index(self) -> "FileRecord":
         """The record of the files."""
-        return self
-
-    def sources(self) -> dict[str, Origin]:
-        """Every file that is in, whole, by its name."""
-        return {origin.source: origin for origin in map(_origin, self._all({FILE: {"$gte": 0}}))}
-
-    def sources_named(self) -> set[str]:
-        """Every source that is in."""
-        return {document.source for document in self.documents()}
-
-    names_of_sources = sources_named
+        return FileRecord(self)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -353,11 +380,6 @@ class LangChainStore:
         ids = [str(one.id) for one in self._all({"source": source})]
         self._remove(ids)
         return len(ids)
-
-    def touch(self, origin: Origin) -> None:
-        """Record another time of an unchanged file."""
-        for document in self._all({"$and": [{"source": origin.source}, {FILE: {"$gte": 0}}]}):
-            self._put([document.model_copy(update={"metadata": document.metadata | _record(origin)})])
 
     def close(self) -> None:
         """Let go of the connection, where it was opened here."""
@@ -413,7 +435,7 @@ class LangChainStore:
         if not hasattr(self.source, "get"):
             named = {} if native is None else {"filter": native}
             found = self._ask(self.source.similarity_search, "", most or MOST, **named)
-            return [document for document in found if _fits(document, where)]
+            return [_plain(document) for document in found if _fits(document, where)]
         while True:
             size = min(PAGE, (most or MOST) - len(found))
             page = self._ask(self.source.get, where=native, limit=size, offset=len(found))
@@ -431,3 +453,320 @@ class LangChainStore:
         if self.name.startswith("Qdrant"):
             return qdrant_filter(where, getattr(self.source, "metadata_payload_key", "metadata"))
         return (lambda document: _fits(document, where)) if self.name == "InMemoryVectorStore" else dict(where)
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """The record of the files in a vector store, each on the first chunk of its file."""
+
+    store: LangChainStore
+
+    def _listed(self) -> "list[Document]":
+        return self.store._all({FILE: {"$gte": 0}})
+
+    def sources(self) -> dict[str, Origin]:
+        """Every file that is in, whole, by its name."""
+        return {origin.source: origin for origin in map(_origin, self._listed())}
+
+    def names(self) -> list[str]:
+        """Every source of which anything is in."""
+        return list(dict.fromkeys(row.source for row in self.store.documents()))
+
+    def meta(self, key: str, default: str) -> str:
+        """What is left out of files that give too many chunks, as JSON."""
+        kept = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
+        return json.dumps(kept) if kept else default
+
+    def keep(self, **meta: str) -> None:
+        """Record what is left out of files."""
+        kept = json.loads(meta[LEFT_OUT])
+        self._update(lambda one: {OURS: _ours(one, left_out=kept.get(_origin(one).source))})
+
+    def record(self, _: Any, source: str, origin: Origin) -> None:
+        """Record another time of an unchanged file."""
+        self._update(lambda one: _record(origin) if _origin(one).source == source else {})
+
+    def _update(self, change: Callable[["Document"], dict[str, Any]]) -> None:
+        changed = [one.model_copy(update={"metadata": one.metadata | change(one)}) for one in self._listed()]
+        self.store._put([new for old, new in zip(self._listed(), changed, strict=True) if old != new])
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Nothing to begin: every request is a write of its own."""
+        yield
+
+    def overtaken(self) -> list[Origin]:
+        """States of files that a newer one has taken the place of: none stays."""
+        return []
+
+    def unstage(self, source: str) -> None:
+        """Drop what was staged of a file."""
+        self.store._staged = []
+
+
+class _Sampled(dict[str, str]):
+    """Fields that a sample showed, of a store that may have others."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> str:
+        return _ANY
+
+
+@dataclass(frozen=True)
+class _Files(Collection[str]):
+    held: LangChainStore
+
+    def __contains__(self, source: object) -> bool:
+        was = self.held.index.sources().get(str(source))
+        with suppress(OSError, ValueError):
+            return (
+                was is not None
+                and Path(was.source).stat().st_size == was.size
+                and sha256_of(Path(was.source)) == was.sha256
+            )
+        return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.held.index.sources())
+
+    def __len__(self) -> int:
+        return len(self.held.index.sources())
+
+
+# -- documents --------------------------------------------------------------------------------------------------------
+
+
+def read(document: Any, index: int = 0, score: float | None = None) -> Passage:
+    """A LangChain document as a passage: one of ours, or one of somebody else's with `id`, `source`, `page` and
+    `start_index` under their usual names."""
+    document = _plain(document)
+    metadata = dict(document.metadata)
+    if isinstance(own := metadata.pop(OURS, None), str):
+        before, rest, *_ = json.loads(own)
+        if (name := metadata.pop(FIELD, DEFAULT)) != DEFAULT:
+            rest = rest | {FIELD: name}
+        known = {key: value for key, value in metadata.items() if key not in FILE_KEYS}
+        return as_passage({**known, **rest, "text": document.page_content[before:], "retrieval_score": score}, index)
+    if "page_label" in metadata and str(metadata["page_label"]).isdigit():
+        metadata["page"] = int(metadata["page_label"])  # beside it, LangChain's PDF loaders count `page` from 0
+    elif isinstance(metadata.get("page"), int) and "total_pages" in metadata:
+        metadata["page"] += 1
+    if isinstance(metadata.get("page"), str):
+        metadata["page"] = int(metadata["page"]) if metadata["page"].isdigit() else None
+    name = getattr(document, "id", None) or metadata.get("chunk_id") or metadata.get("id")
+    if score is None:
+        scores = (metadata.get(key) for key in ("relevance_score", "score"))
+        score = next((s for s in scores if isinstance(s, float) and 0.0 <= s <= 1.0), None)
+    given = {"chunk_id": str(name)} if name else {}
+    return as_passage({**metadata, **given, "text": document.page_content, "retrieval_score": score}, index)
+
+
+def _plain(document: Any) -> Any:
+    """A document with its id in its place, where Qdrant has it among the metadata."""
+    if "_id" not in document.metadata:
+        return document
+    about = {key: value for key, value in document.metadata.items() if key not in ("_id", "_collection_name")}
+    return document.model_copy(update={"id": document.metadata["_id"], "metadata": about})
+
+
+def _record(origin: Origin) -> dict[str, Any]:
+    """The record of a file, as metadata; times and sizes as text, since some stores keep numbers as fractions."""
+    values = (origin.chunks, origin.sha256, str(origin.size), str(origin.mtime_ns), origin.options)
+    return dict(zip(FILE_KEYS, values, strict=True))
+
+
+def _origin(document: Any) -> Origin:
+    about = document.metadata
+    chunks, sha256, size, mtime_ns, options = (about[key] for key in FILE_KEYS)
+    return Origin(str(about["source"]), sha256, int(size), int(mtime_ns), options, int(chunks))
+
+
+def _left_out(document: Any) -> list[Any] | None:
+    own = json.loads(document.metadata.get(OURS, "[0, {}]"))
+    return own[2] if len(own) > 2 else None
+
+
+def _ours(document: Any, left_out: list[Any] | None) -> str:
+    before, rest, *_ = json.loads(document.metadata[OURS])
+    return json.dumps([before, rest, *([left_out] if left_out else [])], ensure_ascii=False)
+
+
+# -- filters ----------------------------------------------------------------------------------------------------------
+
+
+def _both(one: Mapping[str, Any], other: Where) -> dict[str, Any]:
+    return {"$and": [one, other]} if other else dict(one)
+
+
+def _fits(document: Any, where: Where) -> bool:
+    """Whether a filter holds for a document as it lies in the store."""
+    about = document.metadata or {}
+    return fits(cast("Passage", dict.fromkeys(_PLACE) | about | {"metadata": about}), where)
+
+
+def _named(where: Any, store: LangChainStore) -> Any:
+    """A filter with the names of collections as they are written in the store; InputError for one that is not there."""
+    if isinstance(where, list | tuple):
+        return [_named(part, store) for part in where]
+    if not isinstance(where, Mapping):
+        return where
+    return {k: _known(value, store) if k == FIELD else _named(value, store) for k, value in where.items()}
+
+
+def _known(value: Any, store: LangChainStore) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _known(item, store) for key, item in value.items()}
+    return [store.known(item) for item in value] if isinstance(value, list | tuple) else store.known(value)
+
+
+def chroma_where(where: Mapping[str, Any]) -> Any:
+    """A checked filter as Chroma wants it: two conditions or more in an `$and`, and one type in a list.
+
+    Chroma cuts a fraction down before it compares it with a whole number: what this lets through too much is taken out
+    afterwards, and what it would miss is asked for.
+    """
+    ((key, value),) = where.items()
+    if key in ("$and", "$or"):
+        return {key: [chroma_where(part) for part in value]} if len(value) > 1 else chroma_where(value[0])
+    ((operator, operand),) = value.items()
+    if operator in ("$lt", "$ne") and isinstance(operand, float) and not operand.is_integer():
+        whole = {key: {"$lte" if operator == "$lt" else "$eq": math.floor(operand)}}
+        return {"$or": [{key: {operator: operand}}, whole]}
+    if operator not in ("$in", "$nin"):
+        return {key: {operator: operand}}
+    kinds = dict.fromkeys(map(type, operand))
+    parts = [{key: {operator: [option for option in operand if type(option) is one]}} for one in kinds]
+    return parts[0] if len(parts) == 1 else {"$or" if operator == "$in" else "$and": parts}
+
+
+def qdrant_filter(where: Mapping[str, Any], payload: str) -> Any:
+    """A checked filter as Qdrant wants it."""
+    from qdrant_client import models
+
+    ((key, value),) = where.items()
+    if key in ("$and", "$or"):
+        parts = [qdrant_filter(part, payload) for part in value]
+        return models.Filter(must=parts) if key == "$and" else models.Filter(should=parts)
+    ((operator, operand),) = value.items()
+    field, options = f"{payload}.{key}", operand if operator in ("$in", "$nin") else [operand]
+    if operator.strip("$") in ("gt", "gte", "lt", "lte"):
+        return models.Filter(must=[models.FieldCondition(key=field, range=models.Range(**{operator[1:]: operand}))])
+    tests: list[Any] = [
+        models.FieldCondition(key=field, range=models.Range(gte=option, lte=option))
+        if isinstance(option, float)
+        else models.FieldCondition(key=field, match=models.MatchValue(value=option))
+        for option in options
+    ]
+    either = models.Filter(should=tests)
+    return models.Filter(must_not=[either]) if operator in ("$ne", "$nin") else either
+
+
+# -- Chroma by name ---------------------------------------------------------------------------------------------------
+
+
+def is_named(target: Any) -> bool:
+    """Whether a store's name means a Chroma folder or server, rather than a folder of ours."""
+    return str(target).lower().startswith(("chroma:", "http://", "https://"))
+
+
+def open_chroma(target: str, embeddings: Embeddings, *, create: bool = True) -> LangChainStore:
+    """The Chroma store of a name: `chroma:FOLDER`, `chroma:http://host:port` or `http://host:port`, each with
+    `#COLLECTION` behind it where it is not the only one.
+
+    Raises StoreError where nothing answers, StoreMissingError where nothing is there and `create` is False.
+    """
+    from langchain_chroma import Chroma
+
+    where, _, name = target.removeprefix("chroma:").partition("#")
+    on_server = where.lower().startswith(("http://", "https://"))
+    location = f"the store at {mask(where)}" if on_server else f"the Chroma folder {where}"
+    if not on_server and not create and not at_home(where).is_dir():
+        raise StoreMissingError(f"No documents found in {where}. Run: cragraph ingest PATH --store {target}")
+    client = _server(where) if on_server else _folder(where)
+    try:
+        there = {one.name: one.metadata or {} for one in client.list_collections()}
+        chosen = name or ("cragraph" if "cragraph" in there or not there else next(iter(there)))
+        if not name and chosen != "cragraph" and len(there) > 1:
+            raise StoreError(
+                f"{location} holds {', '.join(sorted(there))}; wanted one of them: --store {target}#{chosen}."
+            )
+        if chosen not in there and not create:
+            raise StoreMissingError(f"{location} holds no collection {chosen!r}. Run: cragraph ingest PATH")
+        mine = Identity.of(embeddings)
+        if model := there.get(chosen, {}).get(MODEL):
+            mine.check(Identity(str(model)), location)
+        new: dict[str, Any] = {"collection_metadata": {MODEL: mine.model}, "collection_configuration": {"hnsw": HNSW}}
+        given: Any = embeddings
+        source = Chroma(chosen, given, client=client, **({} if chosen in there else new))
+    except CragError:
+        close(client)
+        raise
+    except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
+        close(client)
+        raise StoreError(f"{location} cannot be opened ({type(error).__name__}: {error}).") from error
+    store = LangChainStore(source, location, lock=WriteLock(None if on_server else at_home(where)))
+    store.close = partial(close, client)  # type: ignore[method-assign]
+    return store
+
+
+def _folder(path: str) -> Any:
+    import chromadb
+
+    folder = at_home(path)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return chromadb.PersistentClient(path=folder, settings=_settings())
+    except Exception as error:
+        raise StoreError(
+            f"the Chroma folder {folder} cannot be opened ({error}): choose another with --store."
+        ) from error
+
+
+def _server(url: str) -> Any:
+    import chromadb
+    import httpx
+
+    parts = urlsplit(url)
+    secure = parts.scheme.lower() == "https"
+    port = parts.port or (443 if secure else 8000)
+    headers = {}
+    if parts.username:
+        headers["Authorization"] = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))._auth_header
+    try:
+        # chromadb itself would wait for ever for a server that takes the connection and says nothing.
+        beat = f"{parts.scheme}://{parts.hostname}:{port}/api/v2/heartbeat"
+        httpx.get(beat, timeout=FIRST_SECONDS, headers=headers).raise_for_status()
+        client = chromadb.HttpClient(
+            host=parts.hostname or "localhost", port=port, ssl=secure, headers=headers, settings=_settings()
+        )
+        for session in _sessions(client):
+            session.timeout = SERVER_SECONDS
+        return client
+    except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
+        raise StoreError(
+            f"no Chroma server answers at {mask(url)} ({type(error).__name__}: {error}); wanted one to keep the store: "
+            f"start it with `chroma run --path FOLDER --port {port}`, or give a folder instead of a URL."
+        ) from error
+
+
+def close(client: Any) -> None:
+    """Let go of a client, and of its engine where it was the last that used it."""
+    for session in _sessions(client):
+        session.close()
+    client.close()
+
+
+def _sessions(client: Any) -> list[Any]:
+    """The HTTP sessions of a client of a server, which chromadb gives no time limit and does not close itself."""
+    parts = (client, getattr(client, "_admin_client", None))
+    sessions = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
+    return [session for session in sessions if session is not None]
+
+
+def _settings() -> Any:
+    from chromadb.config import Settings
+
+    # Without _env_file the settings of the program around us would be read from its .env file.
+    return Settings(anonymized_telemetry=False, _env_file=None)

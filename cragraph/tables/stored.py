@@ -7,7 +7,7 @@ from typing import Any, Final
 from cragraph.errors import CragError, StoreError
 from cragraph.language.tables import SEPARATOR, Table, tables_of
 from cragraph.models.cache import LRU
-from cragraph.store import Store
+from cragraph.protocols import Store
 from cragraph.tables.engine import compute
 from cragraph.types import Computed, Passage
 
@@ -25,7 +25,7 @@ class StoredTables:
     The tables of a file of more than `most` passages are not computed with: they would fill the memory.
     """
 
-    def __init__(self, store: "Callable[[], Store]", most: int = 50_000) -> None:
+    def __init__(self, store: Callable[[], Store], most: int = 50_000) -> None:
         self._store, self._most = store, most
         self._known: LRU[tuple[Any, ...], list[Table]] = LRU(KEPT)
 
@@ -79,7 +79,7 @@ class StoredTables:
         return compute(query, table, computed["chance"])
 
 
-def _near(store: "Store", question: str, where: Where) -> list[Passage]:
+def _near(store: Store, question: str, where: Where) -> list[Passage]:
     """The passages nearest in meaning; none where the embedding model, which may be the caller's own, fails."""
     try:
         return store.dense(question, FOUND, where)

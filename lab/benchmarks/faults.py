@@ -24,7 +24,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import chromadb.api.rust  # noqa: F401  (here, so that no child has to)
 import langchain_chroma  # noqa: F401
 
 from cragraph.errors import CragError
@@ -32,8 +31,8 @@ from cragraph.store import Store, forget, ingest, open_store, watch
 from cragraph.testing import HashEmbeddings
 
 FILES, PARTS, LONG = 10, 3, 50
-BATCH, GRAPH_FROM = 16, 40
-"""Small, so that a run of a second has every step of a large one: several batches, a long file, a graph."""
+BATCH = 16
+"""Small, so that a run of a second has every step of a large one: several batches, a long file."""
 
 OLD = 1_600_000_000
 PATIENCE = 120
@@ -95,10 +94,10 @@ class Scene:
         shutil.copytree(self.one if version == "one" else self.two, self.docs)
 
     def open(self, folder: Path) -> Store:
-        """Open a store, which gets a graph of its vectors early."""
+        """Open a store, whose batches are small."""
         for module in ("store", "bulk"):
             vars(import_module(f"cragraph.store.{module}"))["BATCH"] = BATCH
-        return open_store(folder, self.embeddings(), graph_from=GRAPH_FROM)
+        return open_store(folder, self.embeddings())
 
 
 def first(scene: Scene, store: Store) -> None:

@@ -21,6 +21,7 @@ from cragraph.search import SearchRetriever
 from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.rerankers import rerank_gain
 from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.store.vectorstore import LangChainStore
 from lab.evals.data import Collection, read_collection
 from lab.evals.metrics import mean, ndcg, recall, reciprocal_rank, times
 
@@ -169,7 +170,10 @@ def _foreign(spec: str, collection: Collection) -> Retriever:
         Document(page_content=contextual_text(p), id=p["chunk_id"], metadata={"chunk_id": p["chunk_id"]})
         for p in collection.passages
     ]
-    return ForeignRetriever(load_retriever(spec, documents))
+    source = load_retriever(spec, documents)
+    if hasattr(source, "similarity_search"):
+        return SearchRetriever(LangChainStore(source))
+    return ForeignRetriever(source)
 
 
 def _stage(retriever: Retriever) -> Stage:

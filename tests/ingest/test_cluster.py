@@ -1,4 +1,4 @@
-"""Bulk ingest with two worker processes against a real Chroma server."""
+"""Bulk ingest with two worker processes that write to a real Chroma server."""
 
 import json
 import socket
@@ -16,25 +16,25 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, p
 
 SCRIPT = textwrap.dedent(
     """
-    import json, sys, time
+    import json, sys
     from functools import partial
     from distributed import Client, LocalCluster
     from cragraph.store import ingest
     from cragraph.store.cluster import ingest_on
-    from cragraph.store import open_store
+    from cragraph.store.vectorstore import open_chroma
     from cragraph.testing import HashEmbeddings
 
-    def main(url, docs, cache):
-        make = partial(HashEmbeddings, 48)
-        own = make()
+    def main(url, docs):
+        own = HashEmbeddings(48)
+        make = partial(open_chroma, url, HashEmbeddings(48))
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
             Client(cluster) as client,
-            open_store(url, own, cache=cache) as store,
+            open_chroma(url, own) as store,
         ):
-            first = ingest_on(client, docs, store, make)
+            first = ingest_on(client, docs, make)
             pids = len(set(client.run(lambda: __import__("os").getpid()).values()))
-            again = ingest_on(client, docs, store, make)
+            again = ingest_on(client, docs, make)
             alone = ingest(docs, store)
             found = store.lexical("file7", 1) + store.dense("Words of file7, part 0.", 1)
             print(json.dumps({
@@ -49,7 +49,7 @@ SCRIPT = textwrap.dedent(
 )
 
 
-def test_two_workers_read_and_embed_and_one_process_writes(tmp_path: Path) -> None:
+def test_two_workers_read_embed_and_write(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     for number in range(20):
@@ -68,7 +68,7 @@ def test_two_workers_read_and_embed_and_one_process_writes(tmp_path: Path) -> No
     )
     try:
         _wait_for(port)
-        arguments = [str(tmp_path / "script.py"), f"http://127.0.0.1:{port}", str(docs), str(tmp_path / "cache")]
+        arguments = [str(tmp_path / "script.py"), f"http://127.0.0.1:{port}", str(docs)]
         result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
     finally:
         server.kill()
@@ -82,7 +82,7 @@ def test_two_workers_read_and_embed_and_one_process_writes(tmp_path: Path) -> No
     assert said["again"] == [20, 0]
     assert said["alone"] == 20
     assert said["found"] == ["7.md", "7.md"]
-    assert said["embedded_here"] == 1  # the query, and not one passage
+    assert said["embedded_here"] <= 4  # the queries, and not one passage
 
 
 def _wait_for(port: int) -> None:
