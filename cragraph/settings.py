@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import yaml
 from dotenv import dotenv_values
-from pydantic import Field, ValidationError, ValidationInfo, create_model, field_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -39,6 +39,11 @@ ALIASES: Final = {
 Those of answer validation are read by `cragraph.validation.ValidationConfig`.
 """
 
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -49,7 +54,10 @@ class Settings(Context, BaseSettings):
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, allow_inf_nan=False
     )
 
-    store: str | None = Field(default=".cragraph", description="Folder or server URL of the store; empty for none.")
+    store: Annotated[str | None, BeforeValidator(_as_text)] = Field(
+        default=".cragraph",
+        description="Folder of the store, or chroma:FOLDER, chroma:http://host:port; empty for none.",
+    )
     retriever: str | None = Field(
         default=None,
         description="module:name of a LangChain retriever or vector store, or of a function that makes one, to search "

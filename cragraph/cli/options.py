@@ -30,7 +30,7 @@ def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
 
 
 _SETTINGS: Final[dict[str, Any]] = {
-    "store": _option(str, "--store", "Folder or server URL of the store."),
+    "store": _option(str, "--store", "Folder of the store; or chroma:FOLDER, chroma:http://host:port."),
     "model": _option(
         str,
         "--model",

@@ -1,125 +1,72 @@
-"""A Chroma server spoken to as the store does, and through `langchain_chroma`: the same records, queries and results.
+"""What search by words among the nearest documents loses against an index of all words, on the labelled collections.
 
-    python -m lab.benchmarks.chroma_paths [--records 1500] [--queries 40]
+    python -m lab.benchmarks.chroma_paths [--limit 120] [--pools 100,300] [--sets NAME,NAME]
 
-Starts a real Chroma server on this machine. Vectors are drawn at random with a seed; both ways write the same, in the
-same order, and are asked for the 100 nearest of each query in turn.
+A vector store such as Chroma's finds by meaning, and words are ranked over what it found (`LangChainStore.lexical`);
+the embedded store has an index of the words of every passage. Prints nDCG@10 of both, and of both reranked.
 """
 
 import argparse
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable
-from functools import partial
+import os
 from pathlib import Path
-from time import perf_counter, sleep
-from typing import Any
+from statistics import mean
 
-import numpy as np
-from langchain_chroma import Chroma
+from langchain_core.vectorstores import InMemoryVectorStore
 
-from cragraph.store.server import HNSW, on_server
-from tests.support.ports import free_port
+from lab.evals.metrics import ndcg
+from lab.evals.retrieval import read_collection
+from cragraph.models.cache import LRU, CachedEmbeddings
+from cragraph.models.encoder import Encoder
+from cragraph.protocols import Notes
+from cragraph.search import SearchRetriever
+from cragraph.search.rerankers.nearest import NearestReranker
+from cragraph.store import open_store, vectorstore
 
-BATCH, CHANGED, K, DIMENSION = 500, 50, 100, 384
-
-
-class Given:
-    """Embeddings that were made before."""
-
-    vectors: Any = ()
-
-    def embed_documents(self, texts: list[str]) -> Any:
-        return self.vectors
+CANDIDATES = 30
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    begun = perf_counter()
-    result = call()
-    return perf_counter() - begun, result
-
-
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", type=int, default=1500)
-    parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--limit", type=int, default=120)
+    parser.add_argument("--pools", default="100,300")
+    parser.add_argument("--sets", default="")
     options = parser.parse_args()
-    rng = np.random.default_rng(7)
-    vectors = rng.normal(size=(options.records, DIMENSION)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    queries = vectors[: options.queries] + 0.05 * rng.normal(size=(options.queries, DIMENSION)).astype(np.float32)
-    texts = [f"Passage {n}. " + "It says something of about a thousand characters. " * 19 for n in range(len(vectors))]
-    metadatas: list[Any] = [
-        {"source": f"{n % 97}.md", "year": 2000 + n % 25, "_r": texts[n][:200]} for n in range(len(texts))
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        port = free_port()
-        command = [Path(sys.executable).with_name("chroma"), "run", "--path", folder, "--port", str(port)]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            measured(connected(f"http://127.0.0.1:{port}"), texts, metadatas, vectors, queries)
-        finally:
-            server.terminate()
-            server.wait()
-    return 0
+    folder = Path(os.environ.get("CRAG_DATA", "../shared/data")) / "retrieval"
+    names = options.sets.split(",") if options.sets else sorted(path.name for path in folder.iterdir() if path.is_dir())
+    rows = {name: measured(folder / name, options.limit, [*map(int, options.pools.split(","))]) for name in names}
+    print(f"| words of | {' | '.join(names)} | macro |\n| --- |{' ---: |' * (len(names) + 1)}")
+    for label in rows[names[0]]:
+        pairs = [rows[name][label] for name in names]
+        cells = [*pairs, tuple(map(mean, zip(*pairs, strict=True)))]
+        print(f"| {label} | {' | '.join(f'{plain:.3f}, {reranked:.3f}' for plain, reranked in cells)} |")
 
 
-def measured(client: Any, texts: list[str], metadatas: list[Any], vectors: Any, queries: Any) -> None:
-    """Do everything both ways, and print the table."""
-    ids, hnsw = [f"{n:08x}" for n in range(len(texts))], {"hnsw": HNSW}
-    given: Any = Given()
-    plain = client.get_or_create_collection("plain", embedding_function=None, configuration=hnsw)
-    other = Chroma("langchain", embedding_function=given, client=client, collection_configuration=hnsw)
-    parts = [slice(start, start + BATCH) for start in range(0, len(texts), BATCH)]
+def measured(folder: Path, limit: int, pools: list[int]) -> dict[str, tuple[float, float]]:
+    """By how words are searched: nDCG@10 of hybrid search, and after reranking."""
+    collection, vectors = read_collection(folder), CachedEmbeddings(Encoder(), LRU(100_000))
+    reranker, queries, found = NearestReranker(vectors), collection.judged[:limit], dict[str, tuple[float, float]]()
 
-    def write_plain() -> None:
-        for part in parts:
-            plain.upsert(ids=ids[part], embeddings=vectors[part], metadatas=metadatas[part], documents=texts[part])
+    def score(label: str, retriever: SearchRetriever) -> None:
+        plain, reranked = [], []
+        for query in queries:
+            asked, gains = collection.queries[query], collection.qrels[query]
+            passages = retriever([asked], 100, Notes())
+            plain.append(ndcg([p["chunk_id"] for p in passages], gains, 10))
+            best = reranker(asked, passages[:CANDIDATES], Notes())
+            reranked.append(ndcg([p["chunk_id"] for p in best], gains, 10))
+        found[label] = mean(plain), mean(reranked)
 
-    def write_other() -> None:
-        for part in parts:
-            given.vectors = vectors[part]
-            other.add_texts(texts[part], metadatas[part], ids[part])
-
-    written = timed(write_plain)[0], timed(write_other)[0]
-    times: list[tuple[float, float]] = []
-    same = 0
-    for query in queries:
-        one, found = timed(partial(plain.query, query_embeddings=query[None], n_results=K, include=["distances"]))
-        two, near = timed(partial(other.similarity_search_by_vector_with_relevance_scores, query.tolist(), K))
-        times.append((one, two))
-        same += found["ids"][0] == [document.id for document, _ in near]
-    searched = np.median(np.array(times), axis=0) * 1000
-    changed = (
-        timed(lambda: plain.update(ids=ids[:CHANGED], metadatas=metadatas[:CHANGED]))[0],
-        timed(lambda: rewritten(other, given, ids[:CHANGED], vectors[:CHANGED]))[0],
-    )
-    print(f"{len(texts)} records, {len(queries)} queries of {K}; the same ids in the same order for {same}\n")
-    print("| | as the store does | through langchain_chroma |\n| --- | ---: | ---: |")
-    print(f"| writing all | {written[0]:.1f} s | {written[1]:.1f} s |")
-    print(f"| one query, median | {searched[0]:.1f} ms | {searched[1]:.1f} ms |")
-    print(f"| new metadata for {CHANGED} | {changed[0]:.2f} s | {changed[1]:.2f} s |")
-
-
-def connected(url: str) -> Any:
-    """A client of the server, once it answers."""
-    for _ in range(120):
-        try:
-            return on_server(url)
-        except Exception:
-            sleep(0.5)
-    raise SystemExit("the Chroma server did not start")
-
-
-def rewritten(store: Chroma, given: Given, ids: list[str], vectors: Any) -> None:
-    """New metadata through `langchain_chroma`, which takes whole documents only and asks for their vectors again."""
-    given.vectors = vectors.tolist()
-    documents = store.get_by_ids(ids)
-    order = {name: place for place, name in enumerate(ids)}
-    documents.sort(key=lambda document: order[str(document.id)])
-    store.update_documents(ids, documents)
+    with open_store(None, vectors) as store:
+        store.add(collection.passages)
+        score("all passages", SearchRetriever(store))
+        score("none", SearchRetriever(store, mode="dense"))
+    there = vectorstore.LangChainStore(InMemoryVectorStore(vectors))  # type: ignore[arg-type]
+    there.add(collection.passages)
+    for pool in pools:
+        vars(vectorstore)["POOL"] = pool
+        score(f"the {pool} nearest", SearchRetriever(there))
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
