@@ -14,7 +14,7 @@ from typing import Any, Final
 from cragraph.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.documents.files import Paths
 from cragraph.errors import InputError
-from cragraph.store.collections import DEFAULT, Collections, checked_name
+from cragraph.store.collections import DEFAULT, checked_name
 from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages
 from cragraph.store.records import (
     LEFT_OUT,
@@ -26,7 +26,7 @@ from cragraph.store.records import (
     left_out,
     sha256_of,
 )
-from cragraph.store.store import BATCH, Store, open_store
+from cragraph.store.store import BATCH, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +445,7 @@ def ingest_into(
     return joined([own, *reports])
 
 
-def _to_fill(held: Collections, name: str, dry_run: bool) -> Store:
+def _to_fill(held: Any, name: str, dry_run: bool) -> Any:
     """The store that new files go into; where nothing is to be written and there is none, one in memory."""
     if dry_run and name not in held.names():
         return open_store(None, held.embeddings)

@@ -714,7 +714,7 @@ def open_chroma(target: str, embeddings: Embeddings, *, create: bool = True) -> 
 def _folder(path: str) -> Any:
     import chromadb
 
-    folder = at_home(path)
+    folder = at_home(path).absolute()  # another name than that of a client of the program around us
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return chromadb.PersistentClient(path=folder, settings=_settings())
