@@ -13,14 +13,14 @@ from statistics import mean
 
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from lab.evals.metrics import ndcg
-from lab.evals.retrieval import read_collection
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.encoder import Encoder
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
 from cragraph.search.rerankers.nearest import NearestReranker
 from cragraph.store import open_store, vectorstore
+from lab.evals.metrics import ndcg
+from lab.evals.retrieval import read_collection
 
 CANDIDATES = 30
 
