@@ -12,6 +12,7 @@ from math import exp, log
 from typing import Final
 
 from cragraph.answers.candidates import Candidate, candidates
+from cragraph.answers.clauses import clause_named
 from cragraph.answers.parts import MOST_WINDOWS, Part, heading_of, parts_of, shares_of
 from cragraph.answers.questions import Kind, Question, read_question
 from cragraph.answers.rows import Lookup, answer_below, lookup
@@ -159,7 +160,7 @@ class AnswerRanker:
         ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features)
-        named = (lookup(question, pool, passages), answer_below(question, passages))
+        named = (lookup(question, pool, passages), answer_below(question, passages), clause_named(question, passages))
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
         if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -181,13 +181,15 @@ class Writer:
         if text := one_line(text):
             self._write(text, "row", fields=fields)
 
-    def table(self, table: Table, *, labelled: bool | None = None) -> None:
-        """Write a table as rows that carry their column headings."""
+    def table(self, table: Table, *, labelled: bool | None = None, doubts: Sequence[str] = ()) -> None:
+        """Write a table as rows that carry their column headings; `doubts` are of each of them."""
         header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
         for line, is_header in row_lines(table, labelled=labelled):
             if line := one_line(line):
                 self._write(line, "row", header="" if is_header else header, apart=apart)
                 apart = False
+                for doubt in doubts:
+                    self.doubt(doubt)
 
     def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:
         """The finished text with its map."""

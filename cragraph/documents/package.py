@@ -12,6 +12,7 @@ from typing import Any
 from lxml import etree
 
 from cragraph.documents.clean import Limits, one_line
+from cragraph.documents.table_text import is_number, is_year
 from cragraph.errors import DocumentError
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -79,13 +80,19 @@ class Package(zipfile.ZipFile):
 
 
 def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
-    """Rows of cells: each a text, the columns that it spans, and whether it goes on from the one above."""
+    """Rows of cells: each a text, the columns that it spans, and whether it goes on from the one above.
+
+    Words that span columns stand in each of them, beside other cells; a figure stands once.
+    """
     grid: list[list[str]] = []
     for row in rows:
-        cells, above = list[str](), grid[-1] if grid else []
-        for text, span, goes_on in row:
+        cells, above, given = list[str](), grid[-1] if grid else [], list(row)
+        alone = sum(bool(text or goes_on) for text, _, goes_on in given) < 2
+        for text, span, goes_on in given:
             limits.check("fields", len(cells) + span, "columns")
-            cells += [above[len(cells)] if goes_on and len(cells) < len(above) else text, *[""] * (span - 1)]
+            text = above[len(cells)] if goes_on and len(cells) < len(above) else text
+            once = alone or (is_number(text) and not is_year(text))
+            cells += [text, *["" if once else text] * (span - 1)]
         grid.append(cells)
     return grid
 

@@ -82,16 +82,17 @@ def _set(tag: Any) -> str:
     if name in ("msubsup", "munderover") and len(more) > 1:
         return first + lowered(more[0], first) + raised(more[1])
     if name == "mfrac" and more:
-        return f"{_grouped(first)}/{_grouped(more[0])}"
+        return f"{grouped(first)}/{grouped(more[0])}"
     if name == "msqrt":
-        return f"√{_grouped(''.join(parts))}"
+        return f"√{grouped(''.join(parts))}"
     if name == "mroot" and more:
-        return f"{raised(more[0])}√{_grouped(first)}"
+        return f"{raised(more[0])}√{grouped(first)}"
     if name in ("mtd", "mtr", "mlabeledtr"):
         return "".join(parts) + (" " if name == "mtd" else "; ")
     return own + "".join(parts)
 
 
-def _grouped(text: str) -> str:
+def grouped(text: str) -> str:
+    """A term of a formula, in brackets where it is more than a word."""
     text = text.strip()
     return text if re.fullmatch(r"[\w.,]*|\(.*\)", text) else f"({text})"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cragraph.language.tables import SEPARATOR
 
@@ -52,10 +53,25 @@ def is_heading(row: Sequence[str]) -> bool:
 
 
 def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Table:
-    """A table of the rows that say anything; of those, the first `marked` are headings, else the first if it can be."""
+    """A table of the rows that say anything; of those, the first `marked` are headings, else the first if it can be,
+    and the second with it where it parts what the first names."""
     rows = [row for row in grid if any(row)]
-    marked = sum(any(row) for row in grid[:marked])
-    return Table(rows, headers=marked or int(len(rows) > 1 and is_heading(rows[0])), caption=caption)
+    marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]))
+    return Table(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
+
+
+def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the second row names parts of what the first does: it has no figures and the third has, and cells of the
+    first span several or leave some without a name."""
+    if len(rows) < 3 or not is_heading(rows[1]) or not any(map(is_number, rows[2])):
+        return False
+    top = [" ".join(cell.split()) for cell in rows[0]]
+    named = [cell for cell in top[1:] if cell]
+    spanned = any(a == b for a, b in pairwise(named))
+    beside = any(not a and b for a, b in zip(top, rows[1], strict=False)) and any(
+        a and not b for a, b in zip(top, rows[1], strict=False)
+    )
+    return len(named) > 0 and (spanned or beside)
 
 
 def full_names(table: Table) -> list[str]:

@@ -32,11 +32,47 @@ READ = {
     "German thousands: beside smaller figures": "Filiale: Nord | Umsatz: 1250",
     "German thousands: with decimals": "Filiale: Nord | Kosten: 1250.50",
     "German thousands: UTF-16 with tabs": "Ort: Köln | Einwohner: 1073096 | ha: 405.0",
+    "raised marks and exponents in Word: a mark on a figure": "The farm grew 830² tonnes of barley.",
+    "raised marks and exponents in Word: a power of ten": "The sensor counts 10⁶ events per second.",
+    "raised marks and exponents in Word: by a style": "The hall has 240 m² of floor and seats 31⁴ rows.",
+    "raised marks and exponents in slides: a mark on a figure": "The path is 64³ kilometres long.",
+    "clause numbers that Word counts: two levels": (
+        "1. Fees\n1.1 The client pays 90 euros an hour.\n1.2 Travel is not charged.\n2. Term\n"
+        "2.1 The agreement runs for two years.\n2.2 Either side may end it with six weeks of notice."
+    ),
+    "clause numbers that Word counts: from the style": "§2 Maps stay in the reading room.",
+    "Strict Open XML: a Word file": "The archive is open on Tuesdays from nine to four.",
+    "Strict Open XML: a presentation": "The ferry crosses nine times a day.",
+    "formulas of Word: within a sentence": "The flow of the pump is Q = 42 l/min at full speed.",
+    "formulas of Word: a power and a fraction": "The area of the sail is A = (h · b)/2 = 18 m² in all.",
+    "formulas of Word: a paragraph of its own": "flens = 50 mm",
+    "containers of Word: rows in a content control": "Hammer | Pieces: 14\nChisel | Pieces: 63\nPlane | Pieces: 9",
+    "containers of Word: a custom element": "Bicycles cost four euros extra.",
+    "containers of Word: a text box in a sentence": (
+        "The curtain rises at eight on every weekday.\nThe box office closes at six."
+    ),
+    "containers of Word: a page header that holds the only date": "Page header: Minutes of 14 May 2024",
+    "forms of Word: a tick in an old form": "☐ Tent\n☒ Cabin",
+    "forms of Word: a field that nobody filled in": "Customer: Mill Lane Bakery\nDelivery day:",
+    "forms of Word: a choice from a list": "Guide language: Polish",
+    "struck-through words: in a sentence of Word": "The loan runs for twelve years.",
+    "struck-through words: by a style of Word": "Soup costs 4 euros.\nTrout costs 21 euros.",
+    "struck-through words: on a slide": "The day ticket costs 19 euros.",
+    "comments and tracked changes: a comment": "The bridge opens in March.\nComment by Ida: Is it not May?",
+    "merged cells in Word: downwards": "Kind: Green | Month: June | Sold: 5",
+    "merged cells in Word: two heading rows": "Hut | 2022 Summer: 22 | 2022 Winter: 8 | 2023 Summer: 25",
+    "merged cells in slides: two heading rows": (
+        "Inn | 2022 Summer: 31 | 2022 Winter: 12 | 2023 Summer: 38 | 2023 Winter: 17"
+    ),
+    "charts: dates as numbers": "2024-02 | Trees felled: 47",
+    "charts: year over quarter": "2024 Q1 | Trees felled: 52",
+    "charts: a currency in the figures": "Gifts | Income: 340 €",
 }
 DOUBTED = {
     "merged cells in a workbook: one figure over several rows": ("Digging", "“Euros” is one cell for several rows"),
     "formulas without a kept value: a total": ("Total", "Figures in “Amount” are missing"),
     "formulas without a kept value: a column": ("Saw", "Figures in “Worth” are missing"),
+    "comments and tracked changes: a change that is not decided": ("650", "“500” is deleted, “650” is put in"),
     "German thousands: nothing says so": ("Rot", "Figures in “Last” can be read two ways"),
 }
 BY_NAME = {case.name: case for case in CASES}
@@ -45,7 +81,7 @@ BY_NAME = {case.name: case for case in CASES}
 @pytest.mark.parametrize("name", READ)
 def test_what_is_read_is_what_a_person_sees(name: str, tmp_path: Path) -> None:
     lines = [line for document in load(BY_NAME[name].write(tmp_path)) for line in document.text.splitlines()]
-    assert READ[name] in "\n".join(lines)
+    assert READ[name] in "\n".join(filter(None, lines))
 
 
 @pytest.mark.parametrize("name", DOUBTED)

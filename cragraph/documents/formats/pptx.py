@@ -1,12 +1,16 @@
 """Presentations: a page per slide with its title, points, tables, charts, diagrams and notes."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cragraph.documents.cell_format import shown
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Writer
+from cragraph.documents.formats.omml import equation
 from cragraph.documents.package import Package, grid_of, package
+from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import Table, table_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -14,6 +18,7 @@ _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _TITLES = ("title", "ctrTitle")
 _MARGINS = ("dt", "ftr", "hdr", "sldNum", "sldImg")
@@ -68,8 +73,9 @@ class _Slide:
         if (table := frame.find(f".//{_A}tbl")) is not None:
             rows = (
                 [
-                    (" ".join(" ".join(_lines(cell)).split()), 1, cell.get("vMerge") in ("1", "true"))
+                    (" ".join(" ".join(_lines(cell)).split()), _span(cell), cell.get("vMerge") in ("1", "true"))
                     for cell in row.iterchildren(f"{_A}tc")
+                    if cell.get("hMerge") not in ("1", "true")
                 ]
                 for row in table.iterchildren(f"{_A}tr")
             )
@@ -82,8 +88,16 @@ class _Slide:
 
     def _chart(self, chart: Any) -> Table:
         """The figures that a chart is drawn from: a row per category, a column per series."""
+        dates = chart.find(f"{_C}date1904")
+        from_1904 = dates is not None and dates.get("val", "1") in ("1", "true")
+
+        def read(series: Any, *tags: str) -> dict[int, str]:
+            part = next((found for tag in tags if (found := series.find(f"{_C}{tag}")) is not None), None)
+            return _points(part, from_1904)
+
         columns = [
-            [_points(series.find(f"{_C}{tag}")) for tag in ("tx", "cat", "val")] for series in chart.iter(f"{_C}ser")
+            (read(series, "tx"), read(series, "cat", "xVal"), read(series, "val", "yVal"))
+            for series in chart.iter(f"{_C}ser")
         ]
         self._limits.check("fields", len(columns), "series")
         names = ["", *(next(iter(name.values()), "") for name, _, _ in columns)]
@@ -106,16 +120,71 @@ def _is_seen(shape: Any) -> bool:
     return not hidden and next(shape.iterancestors(_FALLBACK), None) is None
 
 
+def _span(cell: Any) -> int:
+    """How many columns a cell covers."""
+    span = cell.get("gridSpan", "1")
+    return max(1, int(span)) if span.isdecimal() and len(span) < 10 else 1
+
+
 def _lines(element: Any) -> list[str]:
-    """The text of each paragraph below an element; line breaks within one stay."""
-    return [
-        "".join(
-            "\n" if part.tag == f"{_A}br" else part.text or "" for part in paragraph.iter(f"{_A}t", f"{_A}br")
-        ).strip()
-        for paragraph in element.iter(f"{_A}p")
-    ]
+    """The text of each paragraph below an element, without what is struck out; line breaks within one stay."""
+    return [_line(paragraph) for paragraph in element.iter(f"{_A}p") if _is_first(paragraph)]
 
 
-def _points(part: Any) -> dict[int, str]:
-    points = () if part is None else part.iter(f"{_C}pt")
-    return {int(point.get("idx", "0")): point.findtext(f"{_C}v") or "" for point in points}
+def _line(paragraph: Any) -> str:
+    text = ""
+    for part in paragraph.iter(f"{_A}r", f"{_A}fld", f"{_A}br", _MATH):
+        if not _is_first(part) or next(part.iterancestors(_MATH), None) is not None:
+            continue
+        if part.tag == f"{_A}br":
+            text += "\n"
+        elif part.tag == _MATH:
+            text += equation(part, text)
+        else:
+            about, own = part.find(f"{_A}rPr"), part.findtext(f"{_A}t") or ""
+            given = {} if about is None else about.attrib
+            lift = given.get("baseline", "0").rstrip("%")
+            if own.strip() and given.get("strike", "noStrike") != "noStrike":
+                text += STRUCK
+            elif own.strip() and lift.strip("-0."):
+                text += lowered(own, text) if lift.startswith("-") else raised(own, text)
+            else:
+                text += own
+    return settled(text).strip()
+
+
+def _is_first(part: Any) -> bool:
+    """Whether a part is not the repetition of another for older programs."""
+    return next(part.iterancestors(_FALLBACK), None) is None
+
+
+def _points(part: Any, from_1904: bool) -> dict[int, str]:
+    """The points of a part of a chart by their place: names, figures as they are shown, groups before their members."""
+    if part is None:
+        return {}
+    code = part.findtext(f".//{_C}formatCode") or ""
+
+    def told(level: Any) -> dict[int, str]:
+        found = {}
+        for point in level.iter(f"{_C}pt"):
+            at, value = point.get("idx", "0"), point.findtext(f"{_C}v") or ""
+            if at.isdecimal():
+                found[int(at)] = _figure(value, point.get("formatCode") or code, from_1904) if numeric else value
+        return found
+
+    numeric = part.find(f".//{_C}numCache") is not None or part.find(f".//{_C}numLit") is not None
+    inner, *groups = [told(level) for level in part.iter(f"{_C}lvl")] or [told(part)]
+    for group in groups:
+        starts = sorted(group)
+        inner = {
+            at: f"{group[starts[n - 1]]} {text}" if (n := bisect_right(starts, at)) else text
+            for at, text in inner.items()
+        }
+    return inner
+
+
+def _figure(value: str, code: str, from_1904: bool) -> str:
+    try:
+        return str(shown(float(value), code, from_1904=from_1904))
+    except (ValueError, OverflowError):
+        return value

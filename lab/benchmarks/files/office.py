@@ -5,7 +5,28 @@ import datetime as dt
 from openpyxl.styles import Font, PatternFill
 
 from lab.benchmarks.files.case import Case, text_file
-from lab.benchmarks.files.office_kit import data_file, formats, merged, workbook
+from lab.benchmarks.files.office_kit import (
+    cell,
+    data_file,
+    formats,
+    formula,
+    frame,
+    merged,
+    numbered,
+    numbering,
+    para,
+    points,
+    row,
+    run,
+    series,
+    shape,
+    slides,
+    spoken,
+    table,
+    term,
+    word,
+    workbook,
+)  # fmt: skip
 
 _REGIONS = (
     ("Region", "Shop", "Sales"), ("North", "Alder", 120), (None, "Birch", 75), (None, "Cedar", 60),
@@ -294,4 +315,315 @@ _DELIMITED = (
     ),
 )  # fmt: skip
 
-CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED)
+_TWO, _GOES_ON = 'gridSpan="2"', 'hMerge="1"'
+_UP = '<w:vertAlign w:val="superscript"/>'
+_STRIKE = "<w:strike/>"
+_CLAUSES = numbering(("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)"))
+_AGREEMENT = (
+    numbered("Fees", 0, style="Heading1") + numbered("The client pays 90 euros an hour.", 1)
+    + numbered("Travel is not charged.", 1) + numbered("Term", 0, style="Heading1")
+    + numbered("The agreement runs for two years.", 1)
+    + numbered("Either side may end it with six weeks of notice.", 1)
+)  # fmt: skip
+_OLD_FORM = (
+    '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:default w:val="0"/>{}</w:checkBox></w:ffData>'
+    '</w:fldChar></w:r><w:r><w:instrText>FORMCHECKBOX</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)
+_BOX = (
+    '<w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wp:anchor><a:graphic><a:graphicData uri="u">'
+    "<wps:wsp><wps:txbx><w:txbxContent>{0}</w:txbxContent></wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:anchor>"
+    "</w:drawing></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>{0}</w:txbxContent></v:textbox></w:pict></mc:Fallback>"
+    "</mc:AlternateContent></w:r>"
+)
+
+_WORD = (
+    Case(
+        "raised marks and exponents in Word: a mark on a figure",
+        word("yield.docx", para("Harvest", style="Heading1")
+             + para("The farm grew 830", run("2", _UP), " tonnes of barley.") + para(run("2", _UP), " Dry weight.")),
+        "How many tonnes of barley did the farm grow?",
+        r"\b830(?!\d)",
+        r"8302",
+    ),
+    Case(
+        "raised marks and exponents in Word: a power of ten",
+        word("sensor.docx", para("The sensor counts 10", run("6", _UP), " events per second.")),
+        "How many events per second does the sensor count?",
+        r"10⁶|10\^6|1,000,000",
+        r"\b106\b",
+    ),
+    Case(
+        "raised marks and exponents in Word: by a style",
+        word("hall.docx", para("The hall has 240 m", run("2", '<w:rStyle w:val="Up"/>'),
+                               " of floor and seats 31", run("4", '<w:rStyle w:val="Up"/>'), " rows."),
+             styles=f'<w:style w:type="character" w:styleId="Up"><w:name w:val="Up"/><w:rPr>{_UP}</w:rPr></w:style>'),
+        "How many rows does the hall seat?",
+        r"\b31(?!\d)",
+        r"\b314\b",
+    ),
+    Case(
+        "raised marks and exponents in slides: a mark on a figure",
+        slides("coast.pptx", shape("Coast path", title=True)
+               + shape(spoken("The path is 64") + spoken("3", 'baseline="30000"') + spoken(" kilometres long."))),
+        "How many kilometres long is the path?",
+        r"\b64(?!\d)",
+        r"643",
+    ),
+    Case(
+        "raised marks and exponents in slides: a power",
+        slides("lake.pptx", shape("Lake", title=True)
+               + shape(spoken("The lake holds 7 · 10") + spoken("5", 'baseline="30000"') + spoken(" litres."))),
+        "How many litres does the lake hold?",
+        r"10⁵",
+        r"105",
+    ),
+    Case(
+        "clause numbers that Word counts: two levels",
+        word("agreement.docx", _AGREEMENT, {"numbering": _CLAUSES}),
+        "What does clause 2.2 say?",
+        r"six weeks",
+        r"two years|Travel",
+    ),
+    Case(
+        "clause numbers that Word counts: asked without the word clause",
+        word("agreement.docx", _AGREEMENT, {"numbering": _CLAUSES}),
+        "What does the client pay under 1.1?",
+        r"90 euros",
+    ),
+    Case(
+        "clause numbers that Word counts: from the style",
+        word(
+            "rules.docx",
+            para("Borrowing", style="Heading1") + para("Each member borrows four books.", style="Clause")
+            + para("Maps stay in the reading room.", style="Clause") + para("Fines", style="Heading1")
+            + para("A late book costs 20 cents a day.", style="Clause"),
+            {"numbering": numbering(("decimal", "%1"), ("decimal", "§%2")).replace(
+                '<w:lvl w:ilvl="1">', '<w:lvl w:ilvl="1"><w:pStyle w:val="Clause"/>')},
+            styles='<w:style w:type="paragraph" w:styleId="Clause"><w:name w:val="Clause"/><w:pPr><w:numPr>'
+            '<w:numId w:val="1"/></w:numPr></w:pPr></w:style>',
+        ),
+        "What does §2 say?",
+        r"Maps stay",
+        r"four books",
+    ),
+    Case(
+        "clause numbers that Word counts: typed",
+        word("lease.docx", para("1. Rent", style="Heading1") + para("1.1 The rent is 700 euros a month.")
+             + para("1.2 It is due on the third day.") + para("2. Repairs", style="Heading1")
+             + para("2.1 The owner keeps the roof tight.") + para("2.2 The tenant paints the walls.")),
+        "What does clause 2.2 say?",
+        r"tenant paints",
+        r"roof",
+    ),
+    Case(
+        "Strict Open XML: a Word file",
+        word("strict.docx", para("Opening hours", style="Heading1")
+             + para("The archive is open on Tuesdays from nine to four."), strict=True),
+        "When is the archive open?",
+        r"Tuesdays",
+    ),
+    Case(
+        "Strict Open XML: a presentation",
+        slides("strict.pptx", shape("Ferry", title=True) + shape("The ferry crosses nine times a day."), strict=True),
+        "How many times a day does the ferry cross?",
+        r"nine|9",
+    ),
+    Case(
+        "formulas of Word: within a sentence",
+        word("pump.docx", para("Pump sizing", style="Heading1") + para(
+            "The flow of the pump is ", formula(term("Q = 42 ") + term("l/min")), " at full speed.")),
+        "What is the flow of the pump at full speed?",
+        r"42",
+    ),
+    Case(
+        "formulas of Word: a power and a fraction",
+        word("area.docx", para("The area of the sail is ", formula(
+            term("A = ") + f"<m:f><m:num>{term('h · b')}</m:num><m:den>{term('2')}</m:den></m:f>"
+            + term(" = 18 ") + f"<m:sSup><m:e>{term('m')}</m:e><m:sup>{term('2')}</m:sup></m:sSup>"), " in all.")),
+        "What is the area of the sail?",
+        r"18 ?m²",
+        r"m2\b",
+    ),
+    Case(
+        "formulas of Word: a paragraph of its own",
+        word("lens.docx", para("The focal length of the lens is given by the next line.")
+             + para("<m:oMathPara>" + formula(f"<m:sSub><m:e>{term('f')}</m:e><m:sub>{term('lens')}</m:sub></m:sSub>"
+                                              + term(" = 50 mm")) + "</m:oMathPara>")),
+        "What is the focal length f of the lens?",
+        r"50 mm",
+    ),
+    Case(
+        "containers of Word: rows in a content control",
+        word("stock.docx", para("Stock list", style="Heading1") + table(
+            row("Tool", "Pieces"), row("Hammer", "14"),
+            f"<w:sdt><w:sdtContent>{row('Chisel', '63')}{row('Plane', '9')}</w:sdtContent></w:sdt>")),
+        "How many pieces of the chisel are there?",
+        r"\b63\b",
+        r"\b14\b",
+    ),
+    Case(
+        "containers of Word: a custom element",
+        word("old.docx", para("Ferry notice", style="Heading1") + para("The ferry leaves from pier two.")
+             + f'<w:customXml w:element="note">{para("Bicycles cost four euros extra.")}</w:customXml>'),
+        "How much extra do bicycles cost?",
+        r"four euros",
+    ),
+    Case(
+        "containers of Word: a text box in a sentence",
+        word("theatre.docx", para("Theatre guide", style="Heading1") + para(
+            "The curtain rises at eight", _BOX.format(para("The box office closes at six.")), " on every weekday.")),
+        "When does the curtain rise?",
+        r"eight on every weekday",
+        r"six",
+    ),
+    Case(
+        "containers of Word: the words of a text box",
+        word("theatre.docx", para("Theatre guide", style="Heading1") + para(
+            "The curtain rises at eight", _BOX.format(para("The box office closes at six.")), " on every weekday.")),
+        "When does the box office close?",
+        r"six",
+    ),
+    Case(
+        "containers of Word: a page header that holds the only date",
+        word("minutes.docx", para("Board meeting", style="Heading1") + para("The board chose a new treasurer."),
+             {"header": f"<w:hdr SPACES>{para('Minutes of 14 May 2024')}</w:hdr>"}),
+        "On which date were the minutes taken?",
+        r"14 May 2024",
+    ),
+    Case(
+        "forms of Word: a tick in an old form",
+        word("camp.docx", para("Camp registration", style="Heading1")
+             + para(_OLD_FORM.format(""), " Tent ") + para(_OLD_FORM.format("<w:checked/>"), " Cabin ")),
+        "Is a cabin ticked?",
+        r"☒ Cabin",
+        r"☒ Tent",
+    ),
+    Case(
+        "forms of Word: a field that nobody filled in",
+        word("order.docx", para("Order form", style="Heading1") + para("Customer: Mill Lane Bakery") + para(
+            "Delivery day: ", "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
+            + run("Click here to enter a date.") + "</w:sdtContent></w:sdt>")),
+        "What is the delivery day?",
+        r"(?!)",
+        doubt=True,
+    ),
+    Case(
+        "forms of Word: a choice from a list",
+        word("visit.docx", para("Visit", style="Heading1") + para(
+            "Guide language: ", '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:result w:val="1"/>'
+            '<w:listEntry w:val="Dutch"/><w:listEntry w:val="Polish"/></w:ddList></w:ffData></w:fldChar></w:r>')),
+        "What is the guide language?",
+        r"Polish",
+        r"Dutch",
+    ),
+    Case(
+        "struck-through words: in a sentence of Word",
+        word("loan.docx", para("The loan runs for ", run("ten", _STRIKE), " twelve years.")),
+        "How many years does the loan run for?",
+        r"twelve|12",
+        r"\bten\b",
+    ),
+    Case(
+        "struck-through words: by a style of Word",
+        word("menu.docx", para("Soup costs 4 euros.") + para("Trout costs 17 euros.", style="Gone")
+             + para("Trout costs 21 euros."),
+             styles=f'<w:style w:type="paragraph" w:styleId="Gone"><w:rPr>{_STRIKE}</w:rPr></w:style>'),
+        "How much does trout cost?",
+        r"21",
+        r"17",
+    ),
+    Case(
+        "struck-through words: on a slide",
+        slides("fares.pptx", shape("Fares", title=True) + shape(
+            spoken("The day ticket costs ") + spoken("14 euros", 'strike="sngStrike"') + spoken(" 19 euros."))),
+        "How much does the day ticket cost?",
+        r"19",
+        r"14",
+    ),
+    Case(
+        "comments and tracked changes: a change that is not decided",
+        word("rent.docx", para("The rent is ", f"<w:del>{run('500').replace('w:t', 'w:delText')}</w:del>",
+                               f"<w:ins>{run('650')}</w:ins>", " euros a month.")),
+        "What is the rent in euros a month?",
+        r"650",
+        doubt=True,
+    ),
+    Case(
+        "comments and tracked changes: a sentence beside a change",
+        word("rent.docx", para("The rent is ", f"<w:ins>{run('650')}</w:ins>", " euros a month.")
+             + para("Deposit", style="Heading1") + para("The deposit is 1300 euros. " * 1)),
+        "How many euros is the deposit?",
+        r"1,?300",
+    ),
+    Case(
+        "comments and tracked changes: a comment",
+        word("plan.docx", para("The bridge opens in ", "March.", '<w:r><w:commentReference w:id="0"/></w:r>'),
+             {"comments": f'<w:comments SPACES><w:comment w:id="0" w:author="Ida">{para("Is it not May?")}'
+              "</w:comment></w:comments>"}),
+        "When does the bridge open?",
+        r"March",
+    ),
+    Case(
+        "merged cells in Word: downwards",
+        word("teas.docx", table(
+            row("Kind", "Month", "Sold"), row(cell("Green", '<w:vMerge w:val="restart"/>'), "May", "4"),
+            row(cell("", "<w:vMerge/>"), "June", "5"), row("Black", "June", "9"))),
+        "How much Green tea was sold in June?",
+        r"\b5\b",
+        r"\b9\b",
+    ),
+    Case(
+        "merged cells in Word: two heading rows",
+        word("guests.docx", table(
+            row("House", cell("2022", '<w:gridSpan w:val="2"/>'), cell("2023", '<w:gridSpan w:val="2"/>')),
+            row("", "Summer", "Winter", "Summer", "Winter"), row("Inn", "31", "12", "38", "17"),
+            row("Hut", "22", "8", "25", "6"))),
+        "How many guests did the Hut have in winter 2023?",
+        r"\b6\b",
+    ),
+    Case(
+        "merged cells in slides: two heading rows",
+        slides("guests.pptx", shape("Guests", title=True) + frame(
+            "<a:tbl>" + "".join(
+                "<a:tr>" + "".join(
+                    f"<a:tc {about}><a:txBody><a:p>{spoken(text)}</a:p></a:txBody></a:tc>" for text, about in cells
+                ) + "</a:tr>"
+                for cells in (
+                    (("House", ""), ("2022", _TWO), ("", _GOES_ON), ("2023", _TWO), ("", _GOES_ON)),
+                    (("", ""), ("Summer", ""), ("Winter", ""), ("Summer", ""), ("Winter", "")),
+                    (("Inn", ""), ("31", ""), ("12", ""), ("38", ""), ("17", "")),
+                    (("Hut", ""), ("22", ""), ("8", ""), ("25", ""), ("6", "")),
+                )
+            ) + "</a:tbl>")),
+        "How many guests did the Inn have in summer 2023?",
+        r"\b38\b",
+    ),
+    Case(
+        "charts: dates as numbers",
+        slides("forest.pptx", shape("Forest", title=True) + frame('<c:chart r:id="c1"/>'), chart=series(
+            "Trees felled", "<c:numRef><c:numCache><c:formatCode>mmm yyyy</c:formatCode>"
+            + points([45292, 45323]) + "</c:numCache></c:numRef>", [31, 47])),
+        "How many trees were felled in February 2024?",
+        r"\b47\b",
+        r"\b31\b",
+    ),
+    Case(
+        "charts: year over quarter",
+        slides("forest.pptx", shape("Forest", title=True) + frame('<c:chart r:id="c1"/>'), chart=series(
+            "Trees felled", f"<c:multiLvlStrRef><c:multiLvlStrCache><c:lvl>{points(['Q1', 'Q2', 'Q1', 'Q2'])}</c:lvl>"
+            f"<c:lvl>{points([2023, None, 2024])}</c:lvl></c:multiLvlStrCache></c:multiLvlStrRef>", [31, 47, 52, 66])),
+        "How many trees were felled in Q1 2024?",
+        r"\b52\b",
+        r"\b31\b",
+    ),
+    Case(
+        "charts: a currency in the figures",
+        slides("income.pptx", shape("Income", title=True) + frame('<c:chart r:id="c1"/>'), chart=series(
+            "Income", f"<c:strRef><c:strCache>{points(['Rent', 'Gifts'])}</c:strCache></c:strRef>", [1200, 340],
+            '#,##0 "€"')),
+        "How much is the income from gifts?",
+        r"340 ?€|€ ?340|340 euros",
+    ),
+)  # fmt: skip
+
+CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD)

@@ -1,0 +1,41 @@
+"""What is asked for by its number alone."""
+
+import pytest
+
+from cragraph.answers.clauses import clause_named
+from cragraph.answers.questions import read_question
+from cragraph.passages import as_passages
+
+LEASE = (
+    "1. Rent\n\n1.1 The rent is 700 euros.\n1.2 It is due on the third day.\n(a) A bank order will do.\n"
+    "(b) Cash will not.\n"
+    "\n2. Repairs\n\n2.1 The owner keeps the roof tight.\n2.2 The tenant paints the walls.\n\nThey part as friends."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does clause 2.2 say?", "2.2 The tenant paints the walls."),
+        ("What does section 1.2(b) state?", "(b) Cash will not."),
+        ("Read § 2.1.", "2.1 The owner keeps the roof tight."),
+        ("What is in clause 1.1 of the lease?", "1.1 The rent is 700 euros."),
+        (
+            "What does clause 2 say?",
+            "2. Repairs\n\n2.1 The owner keeps the roof tight.\n2.2 The tenant paints the walls.",
+        ),
+        ("What does clause 3.1 say?", None),
+        ("What does clause 2.2 say of windows?", None),
+        ("How high is the rent?", None),
+    ],
+)
+def test_a_clause_is_found_by_its_number(question: str, text: str | None) -> None:
+    found = clause_named(read_question(question), as_passages([{"text": LEASE, "filename": "lease.docx"}]))
+    assert (found.rows[0].text if found else None) == text
+
+
+def test_of_two_clauses_of_one_number_none_is_sure() -> None:
+    passages = as_passages(["2.2 The tenant paints the walls.", "2.2 Fees are due in May."])
+    found = clause_named(read_question("What does clause 2.2 say?"), passages)
+    assert found
+    assert (len(found.rows), found.chance) == (2, 0.5)
