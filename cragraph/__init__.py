@@ -27,11 +27,7 @@ if TYPE_CHECKING:
         verify_and_correct,
     )
     from cragraph.errors import CragError
-    from cragraph.graph.context import Context
-    from cragraph.report import Report
-    from cragraph.settings import Settings, load_settings
-    from cragraph.types import IDK
-    from cragraph.validation import (
+    from cragraph.founding import (
         AnswerValidator,
         ClaimStatus,
         CRAGResult,
@@ -44,6 +40,10 @@ if TYPE_CHECKING:
         verify_response,
         verify_supported,
     )
+    from cragraph.graph.context import Context
+    from cragraph.report import Report
+    from cragraph.settings import Settings, load_settings
+    from cragraph.types import IDK
     from cragraph.verification.policies import calculate_confidence
     from cragraph.verification.result import Verification
 
@@ -57,7 +57,7 @@ _HOMES = {
     "graph.context": ("Context",),
     "settings": ("Settings", "load_settings"),
     "types": ("IDK",),
-    "validation": (
+    "founding": (
         "AnswerValidator", "CRAGResult", "ClaimStatus", "ValidationConfig", "VerificationResult", "VerifiedClaim",
         "chat_with_verification", "corrective_rag_loop", "validate_answer", "verify_response", "verify_supported",
     ),

@@ -36,7 +36,7 @@ ALIASES: Final = {
 }
 """Variables without our prefix that are understood too, in the environment and in `.env`.
 
-Those of answer validation are read by `cragraph.validation.ValidationConfig`.
+Those of answer validation are read by `cragraph.founding.ValidationConfig`.
 """
 
 

@@ -185,12 +185,13 @@ def of_cragraph(words: list[str], line: str, given: str) -> None:
         command = typer.main.get_command(app)
         context = command.make_context("cragraph", ["graph"])
         for word in words:
-            command = command.get_command(context, word) or command if hasattr(command, "get_command") else command
+            if word in getattr(command, "commands", ()):
+                command = command.resolve_command(context, [word])[1]
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word.split("=")[0] for word in words if word.startswith("--")} <= known
         return
     done = runner.invoke(app, words, input=Path(given).read_text() if given else "")
-    allowed = {"doctor": (0, 1), "ask": (0, 3, 5), "eval": (0, 6)}.get(words[0], (0, 3))
+    allowed = {"doctor": (0, 1), "ask": (0, 3, 5), "log": (0, 6)}.get(words[0], (0, 3))
     assert done.exit_code in allowed, done.output
 
 

@@ -21,13 +21,13 @@ import numpy as np
 
 from cragraph.api import create_graph
 from cragraph.build import Parts
+from cragraph.founding import AnswerValidator
 from cragraph.language.markers import without_markers
 from cragraph.metrics import summarise
 from cragraph.models.encoder import Encoder
 from cragraph.passages import as_passages
 from cragraph.settings import load_settings
 from cragraph.store import Store, open_store
-from cragraph.validation import AnswerValidator
 from lab.evals.answers import AskedRow, question_sets
 from lab.evals.data import read_rows
 from lab.evals.grounding import figures_of, judge_row

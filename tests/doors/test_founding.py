@@ -11,13 +11,7 @@ import pytest
 
 from cragraph.api import create_graph
 from cragraph.errors import InputError, SettingsError
-from cragraph.graph.context import Context
-from cragraph.passages import as_passages
-from cragraph.protocols import Notes
-from cragraph.settings import Settings, load_settings
-from cragraph.store import ingest, open_store
-from cragraph.testing import FakeJudge, HashEmbeddings
-from cragraph.validation import (
+from cragraph.founding import (
     ClaimStatus,
     CRAGResult,
     VerificationResult,
@@ -26,6 +20,12 @@ from cragraph.validation import (
     corrective_rag_loop,
     verify_response,
 )
+from cragraph.graph.context import Context
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.settings import Settings, load_settings
+from cragraph.store import ingest, open_store
+from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.verification.policies import calculate_confidence
 from tests.support.ollama import OllamaServer, by_fields
 

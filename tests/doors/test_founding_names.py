@@ -18,13 +18,7 @@ from pydantic import BaseModel
 import cragraph
 from cragraph.api import create_graph
 from cragraph.errors import InputError, SettingsError
-from cragraph.graph.context import Context
-from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.settings import Settings, load_settings
-from cragraph.store import ingest, open_store
-from cragraph.testing import HashEmbeddings
-from cragraph.types import Citation
-from cragraph.validation import (
+from cragraph.founding import (
     IDK_SENTINEL,
     INFERENCE_CONFIGS,
     AnswerValidator,
@@ -44,10 +38,16 @@ from cragraph.validation import (
     rerank,
     verify_supported,
 )
+from cragraph.graph.context import Context
+from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.settings import Settings, load_settings
+from cragraph.store import ingest, open_store
+from cragraph.testing import HashEmbeddings
+from cragraph.types import Citation
 from tests.support.ollama import OllamaServer, by_fields
 
 EMPTY = "the parameter has no default"
-HERE = "validation"
+HERE = "founding"
 ASYNC = True
 
 # document, module of cragraph, name, parameters with their defaults (after self), asynchronous
@@ -118,7 +118,7 @@ FIELDS: list[tuple[str, str, str, list[str]]] = [
         ["claim", "is_supported", "support_score", "supporting_sources", "explanation"],
     ),
     (
-        "001", f"{HERE}.quality", "VerificationResult",
+        "001", HERE, "QualityResult",
         [
             "is_grounded", "hallucination_score", "confidence", "claim_verifications", "unsupported_claims",
             "attribution_coverage", "internal_consistency", "verification_time_ms",
@@ -192,7 +192,7 @@ def test_the_constants_are_the_documents() -> None:
 def test_the_names_of_response_verification_are_in_the_package_itself() -> None:
     for name in ("verify_response", "corrective_rag_loop", "calculate_confidence", "chat_with_verification",
                  "verify_and_correct", "ClaimStatus", "VerifiedClaim", "VerificationResult", "CRAGResult"):  # fmt: skip
-        assert getattr(cragraph, name) is getattr(import_module("cragraph.validation"), name)
+        assert getattr(cragraph, name) is getattr(import_module("cragraph.founding"), name)
 
 
 def test_a_request_may_call_the_mode_inference_mode() -> None:

@@ -5,16 +5,16 @@ import pytest
 from langchain_core.documents import Document
 
 from cragraph.errors import InputError, ModelError, SettingsError
-from cragraph.passages import as_passages
-from cragraph.protocols import Notes
-from cragraph.testing import FakeJudge, HashEmbeddings
-from cragraph.validation import (
+from cragraph.founding import (
     AnswerValidator,
     ValidationConfig,
     as_embeddings,
     validate_answer,
     verify_supported,
 )
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.testing import FakeJudge, HashEmbeddings
 
 CHUNKS = [
     "Mistral 7B uses sliding window attention for efficient token processing.",

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from cragraph.cli import render
+from cragraph.founding import ValidationConfig, validate_answer
 from cragraph.metrics import record
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.validation import ValidationConfig, validate_answer
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.prune import pruned
