@@ -228,6 +228,16 @@ class Verdict(Claim):
     embedded: NotRequired[tuple[str, float]]
 
 
+EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
+"""The judges that need no server; their reasons are measurements."""
+
+
+def told(verdict: Verdict) -> str:
+    """The reason of a judge that has words for it, a model or a person's own; empty for embedded judges and tables."""
+    worded = "embedded" in verdict or verdict["judge"] not in EMBEDDED | {"cell", "computed", "none"}
+    return verdict["reasoning"] if worded else ""
+
+
 class Citation(TypedDict):
     """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it.
 

@@ -19,7 +19,7 @@ from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatCaller, ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
-from cragraph.types import IDK, Passage, Verdict
+from cragraph.types import IDK, Passage, Verdict, told
 
 MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
@@ -217,7 +217,8 @@ class ChatGenerator(ChatPart):
 def wanted(reply: str) -> list[str]:
     """What a model that declined would search for: the queries of its reply's last line."""
     match = _SEARCH.search(reply)
-    queries = (" ".join(query.split()) for query in re.split(r"[;\n]", match["queries"])) if match else ()
+    pieces = re.split(r"[;\n]", match["queries"]) if match else []
+    queries = (" ".join(re.sub(r"^\s*\d+[.)]\s", "", piece).split()).strip("*-•\"'“” ") for piece in pieces)
     return [query for query in queries if 2 < len(query) <= LONGEST_QUERY][:MOST_QUERIES]
 
 
@@ -323,8 +324,8 @@ def unframed(answer: str) -> str:
 def _fault(verdict: Verdict) -> str:
     """A failed claim in a judge's words, with the quote that speaks against it and what the passages say instead."""
     parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
-    if verdict["reasoning"] and "embedded" in verdict:
-        parts.append(f"reason: {verdict['reasoning']}")
+    if reason := told(verdict).rstrip("."):
+        parts.append(f"reason: {reason}")
     if verdict["verdict"] == "contradicted" and verdict["evidence"]:
         parts.append(f'the passages say: "{verdict["evidence"]["quote"]}"')
     if correction := verdict.get("correction"):

@@ -13,7 +13,7 @@ from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.types import Passage, Verdict
+from cragraph.types import Passage, Verdict, told
 
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
 QUERY_CHARS: Final = 500  # a longer "query" is an answer or a lecture
@@ -71,7 +71,7 @@ class ChatQueries(ChatPart):
         passages: Sequence[Passage] = (),
     ) -> list[str]:
         """At most `count` queries; raises `ModelError` only when there is no fallback."""
-        faults = [f"- {one['text']}" + (f" ({one['reasoning']})" if one["reasoning"] else "") for one in failed]
+        faults = [f"- {one['text']}" + (f" ({reason})" if (reason := told(one)) else "") for one in failed]
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
         values = {"question": question or "(not known)", "count": self.count, "most": QUERY_TOKENS, "title": "query"}

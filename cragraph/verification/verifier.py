@@ -30,7 +30,7 @@ from cragraph.protocols import (
     remaining,
     stand_in,
 )
-from cragraph.types import EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
+from cragraph.types import EMBEDDED, EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
@@ -89,7 +89,6 @@ ALWAYS: Final = (
 
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
-EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
 OPEN: Final = "This part of the question may be unanswered"
 NOWHERE: Final = "No passage has this in any form"
 MOST_UNREAD: Final = 0.5

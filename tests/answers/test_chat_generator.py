@@ -14,7 +14,7 @@ from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
-from cragraph.types import IDK, Verdict
+from cragraph.types import IDK, Evidence, Verdict
 from tests.support.ollama import OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -62,7 +62,16 @@ def test_a_correction_sees_the_answer_so_far_what_failed_in_it_and_why(server: O
     generator(server)(brief, Notes())
     prompt = server.chats[0].prompt
     assert "Founded in 1977 [2]." in prompt
-    assert '"Founded in 1977" is contradicted; reason: The passages say 1976.; correction: Founded in 1976.' in prompt
+    assert '- "Founded in 1977" is contradicted; reason: The passages say 1976; correction: Founded in 1976.' in prompt
+
+
+def test_a_fault_has_the_quote_that_speaks_against_it_and_no_measurement_as_its_reason(server: OllamaServer) -> None:
+    evidence = Evidence(quote="founded in 1976", passage=1, chunk_id="c", start=12, end=27)
+    measured: Verdict = {**failed("Founded in 1977"), "evidence": evidence, "judge": "encoder", "reasoning": "92%"}
+    generator(server)(Brief(QUESTION, PASSAGES, previous="Founded in 1977 [2].", failed=[measured]), Notes())
+    prompt = server.chats[0].prompt
+    assert '- "Founded in 1977" is contradicted; the passages say: "founded in 1976"' in prompt
+    assert "92%" not in prompt
 
 
 def test_without_passages_it_abstains_without_a_call(server: OllamaServer) -> None:

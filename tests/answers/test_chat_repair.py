@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.answers.chat_answerer import ChatGenerator, renumbered, settled, unfinished
+from cragraph.answers.chat_answerer import ROOM, ChatGenerator, renumbered, settled, unfinished
 from cragraph.answers.excerpts import BUDGET, FRAME, excerpts
 from cragraph.build import Parts
 from cragraph.models.budget import estimated_tokens
@@ -177,14 +177,25 @@ def test_a_refusal_in_other_words_is_one_though_a_number_stands_behind_it(reply:
     assert (settled(reply) == IDK) is refused
 
 
-def test_what_the_model_overlooks_and_the_reader_is_sure_of_is_quoted_and_said(
-    server: OllamaServer, ranker: Any
+@pytest.mark.parametrize(
+    ("reply", "search"),
+    [
+        ("I don't know.", []),
+        (
+            "I don't know\nSearch: insurance premium 2024; kiln; cost of cover",
+            ["insurance premium 2024", "kiln", "cost of cover"],
+        ),
+        ("I don't know.\n**Search:** insurance premium\nkiln insurance", ["insurance premium", "kiln insurance"]),
+        ("The passages do not say it. [1]\nSearch for: insurance premium", ["insurance premium"]),
+    ],
+)
+def test_what_a_capable_model_does_not_know_stays_not_known_and_it_says_what_to_search_for(
+    ranker: Any, reply: str, search: list[str]
 ) -> None:
-    server.play("I don't know.")
-    answer, notes = written(server, ranker, question="What is the yearly premium?")
-    assert answer == f"{WHY} [2]"
-    assert "found no answer" in notes.sentences[0]
-    assert notes.written == {}
+    with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size="8B")}) as server:
+        answer, notes = written(server, ranker, question="What is the yearly premium?")
+    assert (answer, notes.calls, notes.written, notes.sentences) == (IDK, 1, {}, [])
+    assert notes.search == search
 
 
 def test_a_sentence_is_left_as_it_was_written_and_its_sureness_kept(server: OllamaServer, ranker: Any) -> None:
@@ -265,7 +276,7 @@ def test_the_calls_that_judge_score_and_search_begin_with_what_the_answering_cal
     heads = {re.split("\n\n(?:Question:|<<claims|<<answer)", request.prompt)[0] for request in server.chats}
     assert len(server.chats) == 4
     assert len(heads) == 1
-    assert estimated_tokens(heads.pop()) < BUDGET * 2
+    assert estimated_tokens(heads.pop()) < ROOM
     evidence = judged["evidence"]
     assert evidence is not None
     assert passages[evidence["passage"]]["text"][evidence["start"] : evidence["end"]] == WHY
@@ -290,11 +301,11 @@ def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, s
         caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
         notes = Notes()
         # The sentence that held is the model's own, and no quotation of what the passages say to the question.
-        why = {"verdict": "unsupported", "reasoning": "No passage says it.", "evidence": None}
+        why = {"verdict": "unsupported", "reasoning": "No passage says it.", "evidence": None, "judge": "llm"}
         failed = [{"text": "It is £900.", "start": 0, "end": 11, **why}]
         previous = "It is £900. The studio opens at nine and closes at six. [1]"
         brief = Brief("What is the yearly premium?", PASSAGES, previous=previous, failed=failed)  # type: ignore[arg-type]
-        answer = ChatGenerator(caller, Prompts(), ranker, smallest=2.0)(brief, notes)
+        answer = ChatGenerator(caller, Prompts(), ranker)(brief, notes)
     assert len(server.chats) == notes.calls == calls
     assert answer == (reply if calls else f"{WHY} [2]")
 

@@ -1,7 +1,7 @@
 """Queries that a chat model writes, and what stands in for them."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -16,7 +16,7 @@ from cragraph.nodes.requery import Requery
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
-from cragraph.types import Attempt, Evidence, Verdict
+from cragraph.types import IDK, Attempt, Evidence, Verdict
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -91,12 +91,15 @@ def test_the_queries_are_written_after_the_passages_that_were_read(server: Ollam
 def test_a_claim_that_a_held_passage_corrects_needs_no_call(server: OllamaServer) -> None:
     evidence = Evidence(quote="383", passage=0, chunk_id="c", start=0, end=3)
     settled: Verdict = {**FAILED, "evidence": evidence, "correction": "Sales were $383 billion."}
-    notes = Notes()
-    assert ChatQueries(caller(server), fallback=Plain())("q", [settled], [], notes) == ["q Sales were $390 billion"]
-    assert (notes.calls, notes.sentences) == (0, [])
-    assert ChatQueries(caller(server), fallback=Plain())("q", [settled, FAILED], [], notes) == [
-        "net sales 2023", "revenue 2023",
-    ]  # fmt: skip
+    requery = Requery(ChatQueries(caller(server), fallback=Plain()), lambda question, answer: [], Plain())
+    for verdicts, queries in (
+        ([settled], ["q Sales were $390 billion"]),
+        ([settled, FAILED], ["net sales 2023", "revenue 2023"]),
+    ):
+        attempt = {"attempt": 1, "answer": "They were 12.", "verdicts": verdicts, "confidence": 0.1}
+        state = State(question="q", attempts=[cast(Attempt, attempt)])
+        assert requery(state, Context().resolved(), Notes())["queries"] == queries
+    assert len(server.chats) == 1
 
 
 @pytest.mark.parametrize("reply", ["", "no idea?\nreally", '{"queries": []}'])
@@ -145,7 +148,7 @@ def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
     with OllamaServer(
         {"question": "Why was it 383 billion?"}, models={"llama3.2": ModelInfo(parameter_size=size)}
     ) as server:
-        writer = Contextualizer(caller(server), rules=FollowUps(), smallest=2.0)
+        writer = Contextualizer(caller(server), rules=FollowUps())
         assert writer(question, TALK, Notes()) == alone
         assert len(server.chats) == calls
 
@@ -178,18 +181,25 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said
     assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
 
 
-@pytest.mark.parametrize(("size", "asked"), [("1.5B", 1), ("8.0B", 2), ("", 2)])
-def test_a_small_model_is_asked_for_the_queries_of_the_first_correction_alone(size: str, asked: int) -> None:
-    with OllamaServer(
-        {"queries": ["apple net sales 2023"]}, models={"llama3.2": ModelInfo(parameter_size=size)}
-    ) as server:
-        requery = Requery(ChatQueries(caller(server), smallest=2.0), lambda question, answer: [], Plain())
-        state, notes = State(question="What were net sales?"), Notes()
-        for number in (1, 2):
-            done = {"attempt": number, "answer": "They were 12.", "verdicts": [FAILED], "confidence": 0.1}
-            state.attempts.append(cast(Attempt, done))
-            queries = requery(state, Context().resolved(), notes)["queries"]
-    assert len(server.chats) == notes.calls == asked
-    assert ("apple net sales 2023" in queries) is (asked == 2)
-    assert notes.models["query_writer"] == ("llama3.2" if asked == 2 else Plain.name)
-    assert notes.sentences == []
+def test_a_model_writes_the_queries_of_the_first_correction_alone_and_none_twice(server: OllamaServer) -> None:
+    requery = Requery(ChatQueries(caller(server)), lambda question, answer: [], Plain())
+    state, notes, seen = State(question="What were net sales?"), Notes(), []
+    for number in (1, 2):
+        done = {"attempt": number, "answer": "They were 12.", "verdicts": [FAILED], "confidence": 0.1}
+        state.attempts.append(cast(Attempt, done | {"queries": seen[-1] if seen else []}))
+        seen.append(requery(state, Context().resolved(), notes)["queries"])
+    assert seen == [["net sales 2023", "revenue 2023"], ["What were net sales? Sales were $390 billion"]]
+    assert (len(server.chats), notes.calls, notes.models["query_writer"]) == (1, 1, Plain.name)
+
+
+@pytest.mark.parametrize("who", ["the model that declined", "the model that judged"])
+def test_what_a_model_said_to_search_for_is_searched_without_another_call(server: OllamaServer, who: str) -> None:
+    requery = Requery(ChatQueries(caller(server)), lambda question, answer: [], Plain())
+    said = ["loan period", "how long a tool may be kept", "keep tool"]
+    attempt: dict[str, Any] = {"attempt": 1, "answer": IDK, "confidence": 0.0, "queries": ["keep a tool"]}
+    if who == "the model that judged":
+        attempt["read"] = {"judged": {"answers": "part", "open": "how long", "search": said}}
+    state = State(question="how long can i keep a tool", attempts=[cast(Attempt, attempt)])
+    state.search = said if who == "the model that declined" else []
+    assert requery(state, Context().resolved(), Notes())["queries"] == said[:2]  # the third was searched already
+    assert server.chats == []

@@ -15,8 +15,6 @@ from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.chat_checks import LLMClaims
 from cragraph.verification.claims import split_claims
-from cragraph.verification.fallback import JudgeChain
-from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.llm import LLMJudge
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
@@ -78,7 +76,7 @@ def test_sentences_are_judged_in_one_call_with_offsets_evidence_and_corrections(
     )
     assert ANSWER[sales["start"] : sales["end"]] == sales["text"] == SALES
     assert (founded["verdict"], founded["contradiction"]) == ("contradicted", 1.0)
-    assert founded["reasoning"] == "because. 1976 in the passage, 1977 in the claim."
+    assert founded["reasoning"] == "because"
     assert founded["correction"] == "The company was founded in 1976."
     evidence = founded["evidence"]
     assert evidence is not None
@@ -151,76 +149,69 @@ def test_without_a_quote_and_without_such_a_sentence_the_claim_is_left_to_anothe
     assert (verdict["verdict"], verdict["support"], verdict["evidence"]) == ("unjudged", 0.0, None)
 
 
-OBEDIENT = as_passages(
-    [
-        "Net sales were $383 billion in 2023, down 3%.",
-        "The company was founded in 1976 in Cupertino.",
-        "Costs were $214 billion. Steve Jobs hired Ann Lee. The plant did not close in March. Margins were 44 percent.",
-    ]
-)
-
-
-@pytest.mark.parametrize(
-    ("claim", "quote", "why"),
-    [
-        ("The company was founded in 1977", "founded in 1976", "does not say “1977”"),
-        ("Net sales were $390 billion in 2023", "Net sales were $383 billion", "does not say “$390 billion”"),
-        ("Net sales were $214 billion in 2023", "Net sales were $383 billion", "does not say “$214 billion”"),
-        ("Margins were $383 billion", "Margins were 44 percent", "does not say “$383 billion”"),
-        ("Tim Cook hired Ann Lee", "Steve Jobs hired Ann Lee", "does not say “Tim Cook”"),
-        ("The plant did close in March", "The plant did not close in March", "not negated alike"),
-        ("The plant did not close in May", "The plant did not close in March", "does not say “May”"),
-        ("The company was founded in 1976", "down 3%", "is about something else"),
-    ],
-    ids=["year", "figure", "another figure", "no counterpart", "name", "negation", "month", "elsewhere"],
-)
-def test_support_by_a_quote_that_does_not_say_it_leaves_the_claim_to_the_encoder(
-    server: OllamaServer, claim: str, quote: str, why: str
+def test_a_claim_of_two_passages_keeps_a_quote_of_each_and_one_that_is_invented_is_left_out(
+    server: OllamaServer,
 ) -> None:
-    server.play({"claims": [{"n": 1, "status": "SUPPORTED", "evidence": quote, "passage": 1}]})
-    notes = Notes()
-    chain = JudgeChain([judge(server), LexicalJudge(name="encoder")])
-    [alone] = judge(server)(claims(claim), OBEDIENT, notes)
-    assert alone["verdict"] == "unjudged"
-    assert why in alone["reasoning"]
-    [verdict] = chain(claims(claim), OBEDIENT, notes)
-    assert verdict["judge"] == "encoder"
-    assert any("left 1 claims unjudged; 'encoder' took over" in sentence for sentence in notes.sentences)
+    quotes = ["Net sales were $383 billion", "in no passage at all", "founded in 1976"]
+    server.play({"claims": [row(SALES, "SUPPORTED") | {"evidence": quotes}]})
+    [verdict] = judged(server, f"{SALES}, and the company was founded in 1976.")
+    evidence = [verdict["evidence"], *verdict["further"]]
+    assert [(one["passage"], one["quote"]) for one in evidence if one] == [(0, quotes[0]), (1, quotes[2])]
+    for one in evidence:
+        assert one is not None
+        assert PASSAGES[one["passage"]]["text"][one["start"] : one["end"]] == one["quote"]
+
+
+def test_a_verdict_stands_on_its_quote_in_any_language(server: OllamaServer) -> None:
+    passages = as_passages(["Der Chor wurde 2019 von Henrike Bolte gegründet."])
+    quote = "wurde 2019 von Henrike Bolte gegründet"
+    server.play({"claims": [{"n": 1, "status": "SUPPORTED", "evidence": [quote]}]})
+    [verdict] = judge(server)(claims("Henrike Bolte founded the choir in 2019."), passages, Notes())
+    assert (verdict["verdict"], verdict["support"], verdict["evidence"]["quote"]) == ("supported", 1.0, quote)  # type: ignore[index]
+
+
+def test_a_model_that_supports_what_was_made_false_for_it_is_not_attentive(server: OllamaServer) -> None:
+    given = claims(SALES)
+    sure = {"status": "SUPPORTED", "evidence": ["Net sales were $383 billion in 2023"]}
+    seen = []
+    for status in ("SUPPORTED", "PARTIALLY_SUPPORTED", "UNSUPPORTED", "CONTRADICTED"):
+        server.play({"claims": [{"n": 1, **sure}, {"n": 2, **sure, "status": status}]})
+        notes = Notes()
+        reading = judge(server).read(given, PASSAGES, notes, question="What were net sales?")
+        seen.append(reading.attentive)
+        assert any("made false to test it" in sentence for sentence in notes.sentences) is not reading.attentive
+        assert len(reading.verdicts) == 1
+    assert seen == [False, False, True, True]
+    control = server.chats[0].prompt.partition("2. ")[2].partition("\n")[0]
+    assert control not in PASSAGES[0]["text"] + PASSAGES[1]["text"]
+
+
+def test_whether_the_answer_answers_and_what_it_leaves_open_are_asked_in_the_same_call(server: OllamaServer) -> None:
+    told = {"answers": "PART", "open": "the year before", "search": ["net sales 2022"]}
+    server.play(GOOD | told)
+    reading = judge(server).read(split_claims(ANSWER), PASSAGES, Notes(), question="What were net sales?")
+    assert (reading.answers, reading.open, reading.search) == ("part", told["open"], told["search"])
+    assert len(server.chats) == 1
+    assert judge(server).read(split_claims(ANSWER), PASSAGES, Notes()).answers == ""
 
 
 def test_a_claim_that_the_model_shortens_is_judged_whole(server: OllamaServer) -> None:
     text = "Net sales were $390 billion in 2023"
-    server.play({"claims": [{"n": 1, "claim": "Net sales in 2023", "status": "SUPPORTED", "evidence": "in 2023"}]})
+    server.play({"claims": [{"n": 1, "claim": "Net sales in 2023", "status": "UNSUPPORTED", "evidence": "in 2023"}]})
     [verdict] = judge(server)(claims(text), PASSAGES, Notes())
-    assert (verdict["text"], verdict["verdict"]) == (text, "unjudged")
+    assert (verdict["text"], verdict["verdict"]) == (text, "unsupported")
 
 
 def test_the_schema_bounds_how_much_a_model_may_write(server: OllamaServer) -> None:
     judged(server)
     rows = server.chats[0].format["properties"]["claims"]
-    assert (rows["minItems"], rows["maxItems"]) == (2, 2)
+    assert (rows["minItems"], rows["maxItems"]) == (3, 3)  # with the control claim
     fields = rows["items"]["properties"]
-    assert fields["n"] == {"type": "integer", "minimum": 1, "maximum": 2}
-    assert all(fields[name]["maxLength"] <= 300 for name in ("evidence", "reasoning", "correction"))
-    assert server.chats[0].options["num_predict"] == 600
-
-
-@pytest.mark.parametrize(
-    ("quote", "shown"),
-    [("founded in 1976", "1976 in the passage, 1977 in the claim"), ("The company was founded", "1976 in the passage")],
-)
-def test_a_contradiction_names_what_conflicts(server: OllamaServer, quote: str, shown: str) -> None:
-    server.play({"claims": [row(FOUNDED, "CONTRADICTED", quote, 2)]})
-    verdict = judged(server)[1]
-    assert verdict["verdict"] == "contradicted"
-    assert shown in verdict["reasoning"]
-
-
-def test_a_contradiction_that_nothing_shows_is_no_more_than_unsupported(server: OllamaServer) -> None:
-    server.play({"claims": [row(SALES, "CONTRADICTED", "Net sales were $383 billion", 1)]})
-    verdict = judged(server)[0]
-    assert (verdict["verdict"], verdict["contradiction"]) == ("unsupported", 1.0)
-    assert verdict["reasoning"].endswith("No conflict could be shown.")
+    assert fields["n"] == {"type": "integer", "minimum": 1, "maximum": 3}
+    assert fields["evidence"]["maxItems"] == 3
+    texts = (fields["evidence"]["items"], fields["reasoning"], fields["correction"])
+    assert all(text["maxLength"] <= 300 for text in texts)
+    assert server.chats[0].options["num_predict"] == 1024
 
 
 @pytest.mark.parametrize("claim", ["Net sales were 383,000 million dollars", "Net sales fell by 3 percent"])
