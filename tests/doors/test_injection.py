@@ -99,7 +99,7 @@ def test_the_truth_beside_an_attack_is_still_supported(embedded: Any, name: str)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_delimiters_hold_in_every_prompt_that_is_sent(server: OllamaServer, name: str) -> None:
     given = {"question": QUESTION, "passages": [TRUTH, poisoned(ATTACKS[name])]}
-    response = over(server).invoke(given)
+    response = over(server).invoke(given, context={"judge": "llm"})
     assert response["answer"] == f"{TRUE} [1]."
     assert len(server.chats) == 2
     for request in server.chats:
