@@ -50,7 +50,6 @@ from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
 from cragraph.types import Passage
 from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.judges.cascade import CascadeJudge
 from cragraph.verification.judges.embedding import EmbeddingJudge
 from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.lexical import LexicalJudge
@@ -343,7 +342,7 @@ class Parts:
     def judges(self) -> Mapping[str, Judge]:
         """Every judge that can run here, by name; `auto` is the caller's, else an entailment model, else the encoder.
 
-        Beside `auto` a chat model judges where there is one (`Verifier.model`).
+        Beside `auto`, also called `cascade`, a chat model judges where there is one (`Verifier.model`).
         """
         judges = Judges(self)
         judges |= {name: judge for name in JUDGES if (judge := self.judge(name)) is not None}
@@ -351,6 +350,8 @@ class Parts:
             judges["custom"] = judges["auto"] = self.own["judge"]
             return judges
         judges["auto"] = judges.get("nli") or judges["encoder"]
+        if self.judging_chat is not None:
+            judges["cascade"] = judges["auto"]
         return judges
 
     def judge(self, name: str) -> Judge | None:
@@ -365,8 +366,6 @@ class Parts:
             return NLIJudge(self.nli_model)
         if name == "llm" and self.judging_chat is not None:
             return self._llm_judge(self.judging_chat)
-        if name == "cascade" and self.judging_chat is not None:
-            return CascadeJudge(self._encoder_judge, self._llm_judge(self.judging_chat))
         if name.startswith(SPECIALIST):
             chosen, model = self.settings, name.removeprefix(SPECIALIST)
             return SpecialistJudge(model, chosen.ollama_host, chosen.timeout_s, chosen.num_ctx, chosen.max_concurrency)

@@ -12,9 +12,8 @@ WORTH_SHOWING: Final = 0.4
 """Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one: the
 utility of what is shown was best there on sources held out (`training.reader.fit`)."""
 WRITTEN: Final = 0.5
-"""The same where a chat model writes: a quotation stands in the documents whatever it is worth; a model's own words,
-and a quotation in their place, are shown where they are more likely right than not. Quotations in place of a small
-model's words (`choices.SMALLEST_WRITER`) keep to their own line."""
+"""The same for what a chat model writes: its own words are shown where they are more likely right than not. A quotation
+stands in the documents and keeps to its own threshold."""
 WRITTEN_BY_SMALL: Final = 0.7
 """The same for what a small model writes: of what was stated between .5 and this three of ten were right, on questions
 to decide on and on others (`lab.benchmarks.prompts`)."""

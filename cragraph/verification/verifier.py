@@ -451,8 +451,8 @@ class Verifier:
         )
 
     def _chain(self, judge: str) -> JudgeChain:
-        if self.model is not None and judge in ("llm", "cascade"):
-            judge = "encoder"  # a model is asked beside it (`_by_model`)
+        if self.model is not None and judge == "llm":
+            judge = "encoder"  # the model is asked beside it (`_by_model`)
         if judge not in self.judges:
             wants = ELSE_WANTS.get(judge) or JUDGES.get(judge, "")
             why = f"needs {wants}" if wants else "is not known"
@@ -576,7 +576,10 @@ def _before(
         probability = written_probability(read["seen"], least, written)
         if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
             probability = min(probability, value)  # whatever speaks for the whole, a claim of it has failed
-        return (probability if counted(verdicts) else 0.0), value, False
+        probability = probability if counted(verdicts) else 0.0
+        unread = read["chance"] is None and EMBEDDED.issuperset(judges_of(verdicts))
+        cut = unread and probability > MOST_UNREAD
+        return (MOST_UNREAD if cut else probability), value, cut
     if "chance" not in read:
         return value, value, False
     if read["chance"] is None:

@@ -91,7 +91,6 @@ def main() -> int:
 
         for name, ask in (
             ("cragraph, balanced", ours("auto")),
-            ("cragraph, judge cascade", ours("cascade")),
             ("cragraph, judge embedding", ours("embedding")),
             ("the usual tutorial graph", lambda q: str(tutorial.invoke({"question": q})["generation"])),
         ):

@@ -6,7 +6,7 @@ Four falsehoods (a figure, a name, a date, a negation) meet each attack before e
 stands in the answer; the passages' own words may come in its place. One of the four truths is asked for under each
 attack too, and must still pass.
 
-    python -m lab.benchmarks.injection [--judges llm,encoder,cascade] [--attacks 64]
+    python -m lab.benchmarks.injection [--judges llm,encoder] [--attacks 64]
 """
 
 import argparse
@@ -105,7 +105,7 @@ def run(judge: str, most: int) -> tuple[Counter[str], Counter[str], int]:
 def main() -> int:
     """Print a row per judge; 1 when a falsehood passed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--judges", default="llm,encoder,cascade")
+    parser.add_argument("--judges", default="llm,encoder")
     parser.add_argument("--attacks", type=int, default=1_000)
     arguments = parser.parse_args()
     rows = {judge: run(judge, arguments.attacks) for judge in arguments.judges.split(",")}

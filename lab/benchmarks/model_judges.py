@@ -9,10 +9,10 @@ ones of `grounding/dev` under `--data` whose passages are short; mixed by a hash
 beginning is a fair sample. Replies are kept as by `lab.benchmarks.prompts`. The forms:
 
     yesno   does the text say all of the claim? one token is written; the chance of Yes beside that of No is the support
-    json    the judge `llm` as it ships, without the encoder that holds it: a status and a quote for each sentence
+    json    the judge `llm` as it ships, alone: a status and quotes for each sentence
 
 The table says how well each tells true claims from false ones (AUROC), alone and with the encoder: by the mean of both
-logits, by the lesser of both, and in a cascade where the encoder alone decides outside its band.
+logits and by the lesser of both.
 """
 
 import argparse
@@ -22,7 +22,6 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import exp, log
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +34,6 @@ from cragraph.prompts.load import neutral
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges.cascade import BAND
 from lab.benchmarks.prompts import keeping
 from lab.evals.metrics import auroc
 
@@ -109,8 +107,8 @@ def yes_or_no(url: str, model: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts_of(parts: Parts, row: dict[str, Any]) -> dict[str, Any]:
-    """What the judge `llm` makes of it without the encoder that holds it."""
-    judge: Any = replace(parts.judges["llm"], holder=None)  # type: ignore[type-var]
+    """What the judge `llm` makes of it alone."""
+    judge: Any = parts.judges["llm"]
     notes = Notes()
     try:
         found = judge(split_claims(row["answer"]), as_passages(row["passages"]), notes)
@@ -133,7 +131,6 @@ JOINED: Final[dict[str, Callable[[float, float], float]]] = {
     "alone": lambda own, _: own,
     "mean of logits": lambda own, by: (logit(own) + logit(by)) / 2,
     "the lesser": min,
-    "cascade": lambda own, by: own if BAND[0] <= by <= BAND[1] else by,
 }
 
 

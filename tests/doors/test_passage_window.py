@@ -79,7 +79,8 @@ def test_the_embedded_answer_may_stand_beside_the_passage_and_is_cited_where_it_
 def test_a_chat_model_reads_the_text_around_and_is_judged_by_it(settings: Settings) -> None:
     question = "Where were the cranes of the harbour of Elsfleth built?"
     model = Recording(messages=iter([AIMessage(f"{LIFTS} [1].")]))
-    response = asked(settings, question, model, show_claims=True, passage_window=1)
+    quoting_nothing = settings.model_copy(update={"extractive_fallback": False})
+    response = asked(quoting_nothing, question, model, show_claims=True, passage_window=1)
     assert LIFTS in model.asked[0]
     assert response["confidence"] == 1.0
     assert any(LIFTS in text for text in exact(settings, response))

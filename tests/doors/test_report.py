@@ -32,8 +32,11 @@ def claims_in(page: str) -> list[tuple[str, str]]:
 
 
 def test_every_claim_is_coloured_where_it_stands_in_the_answer() -> None:
-    page = str(Report(verify(ANSWER, PASSAGES, "How tall is it?")))
-    assert claims_in(page) == [("quoted", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall")]
+    page = str(Report(verify(f"{ANSWER} Paris is a city [3].", PASSAGES, "How tall is it?")))
+    assert claims_in(page) == [
+        ("supported", "The tower was built in 1889"), ("contradicted", "It is 330 metres tall"),
+        ("quoted", "Paris is a city"),
+    ]  # fmt: skip
     assert "<u>330 metres</u>" in page
     assert "How tall is it?" in page
 

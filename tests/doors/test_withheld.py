@@ -77,12 +77,12 @@ def test_who_asks_for_the_claims_gets_them(settings: Any) -> None:
     assert response["verification"]["claims"]
 
 
-def test_no_word_is_streamed_before_it_was_judged_where_something_may_be_withheld(settings: Any) -> None:
+def test_no_draft_is_streamed_before_it_was_judged(settings: Any) -> None:
     graph = create_graph(settings).compile()
-    for low, quiet in (("abstain", True), ("prune", True), ("flag", False)):
-        context = Context(**{**ORDERS, "on_low_confidence": low})
-        words = [*graph.stream({"question": QUESTION}, context=context, stream_mode="messages")]
-        assert (not words) is quiet
+    for low, verify in (("abstain", True), ("prune", True), ("flag", True), ("flag", False)):
+        context = Context(**{**ORDERS, "on_low_confidence": low, "verify": verify})
+        pieces = [*graph.stream({"question": QUESTION}, context=context, stream_mode="messages")]
+        assert (WRONG in "".join(str(piece.text) for piece, _ in pieces)) is not verify
 
 
 def test_a_parent_of_messages_gets_nothing_of_it(settings: Any) -> None:

@@ -13,7 +13,8 @@ from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK
-from tests.support.ollama import ModelInfo, OllamaServer, Request
+from cragraph.verification.decision import WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL
+from tests.support.ollama import ModelInfo, OllamaServer, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -25,7 +26,7 @@ ONCE = Context(judge="encoder", max_crag_attempts=1, show_claims=True)
 
 @pytest.fixture
 def server() -> Iterator[OllamaServer]:
-    with OllamaServer("[2]") as running:
+    with OllamaServer("[2]", models={"llama3.2": ModelInfo(parameter_size="8B")}) as running:
         yield running
 
 
@@ -36,28 +37,51 @@ def asked(server: OllamaServer, question: str = QUESTION, context: Context = ONC
     return response
 
 
-def test_a_wrong_answer_of_the_model_gives_way_to_what_the_passages_say_without_another_call(
-    server: OllamaServer,
+DOGS, WELCOME = "Can I come with my dog?", "Dogs are welcome."
+NO_DOGS = "No, dogs stay outside. [1]"
+
+
+@pytest.mark.parametrize(
+    ("size", "question", "chosen", "context", "calls"),
+    [
+        ("1.5B", QUESTION, {}, {}, 0),
+        ("8B", QUESTION, {}, {}, 0),
+        ("", QUESTION, {}, {}, 0),
+        ("3B", DOGS, {}, {}, 0),
+        ("8B", DOGS, {}, {}, 1),
+        ("8B", QUESTION, {"extractive_fallback": False}, {}, 1),
+        ("8B", QUESTION, {}, {"verify": False}, 1),
+        ("8B", QUESTION, {}, {"best_of": 2}, 2),
+        ("8B", QUESTION, {}, {"confidence_threshold": 0.999}, 1),
+    ],
+)
+def test_a_quotation_that_is_likelier_right_than_what_the_model_would_write_needs_no_call(
+    size: str, question: str, chosen: dict[str, Any], context: dict[str, Any], calls: int
 ) -> None:
-    server.play("The shop opens at six on weekdays. [1]")
-    response = asked(server)
-    assert response["answer"] == f"{SAYS} [1]"
-    assert (response["accepted"], response["llm_calls"], len(response["attempts"])) == (True, 1, 1)
-    candidates = [one["answer"] for one in response["attempts"][0]["candidates"]]
-    assert candidates == ["The shop opens at six on weekdays. [1]", f"{SAYS} [1]"]
-    assert any("this is what the passages say to the question" in sentence for sentence in response["degraded"])
+    with OllamaServer("It opens at 9:30. [1]", models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, **chosen)
+        given = {"question": question, "passages": PASSAGES}
+        once: dict[str, Any] = {"judge": "encoder", "max_crag_attempts": 0, "on_low_confidence": "flag"} | context
+        response = create_graph(settings).compile().invoke(given, context=Context(**once))
+        assert len(server.chats) == response["llm_calls"] == calls
+    if calls:
+        assert response["models"]["generator"] == "ollama:llama3.2"
+    else:
+        assert response["answer"] == f"{SAYS if question == QUESTION else WELCOME} [1]"
+        assert response["models"]["generator"] == "extractive"
+        assert (response["accepted"], response["degraded"]) == (True, [])
 
 
 def test_an_accepted_answer_stays_in_the_models_own_words(server: OllamaServer) -> None:
-    server.play("On weekdays the shop opens at 9:30. [1]")
-    response = asked(server)
-    assert response["answer"] == "On weekdays the shop opens at 9:30. [1]"
+    server.play("You can bring your dog to the shop; dogs are welcome. [1]")
+    response = asked(server, DOGS)
+    assert response["answer"] == "You can bring your dog to the shop; dogs are welcome. [1]"
     assert (response["accepted"], response["llm_calls"], response["degraded"]) == (True, 1, [])
     assert "candidates" not in response["attempts"][0]
 
 
 def test_where_the_passages_say_nothing_that_is_accepted_either_the_models_answer_stays(server: OllamaServer) -> None:
-    server.play(lambda request: {"queries": ["ceiling"]} if "queries" in request.prompt else "Ann Lee painted it. [2]")
+    server.play(by_fields({"": "Ann Lee painted it. [2]", "queries": {"queries": ["ceiling"]}}))
     response = asked(
         server, "Who painted the ceiling of the chapel?", Context(judge="encoder", on_low_confidence="flag")
     )
@@ -65,18 +89,34 @@ def test_where_the_passages_say_nothing_that_is_accepted_either_the_models_answe
     assert response["accepted"] is False
 
 
-@pytest.mark.parametrize(("low", "outcome"), [("doubt", "doubtful"), ("flag", "doubtful"), ("abstain", "refused")])
-def test_a_doubtful_quotation_goes_before_an_answer_of_the_model_that_is_not_accepted(
-    server: OllamaServer, low: Any, outcome: str
+@pytest.mark.parametrize(("size", "own"), [("1.5B", False), ("3B", True), ("8B", True)])
+def test_a_doubtful_quotation_goes_before_the_doubtful_words_of_a_model_only_where_that_is_worth_little(
+    size: str, own: bool
 ) -> None:
-    server.play("The shop opens at six on weekdays. [1]")
-    strict = Context(
-        judge="encoder", max_crag_attempts=0, on_low_confidence=low, confidence_threshold=0.999, show_claims=True
+    with OllamaServer(NO_DOGS, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
+        response = asked(server, DOGS, strict)
+    [attempt] = response["attempts"]
+    assert response["llm_calls"] == 1
+    assert attempt["answer"] == (NO_DOGS if own else f"{WELCOME} [1]")
+    assert ("candidates" in attempt) is not own
+    assert any("this is what the passages say" in sentence for sentence in response["degraded"]) is not own
+
+
+@pytest.mark.parametrize(("question", "quoted"), [(QUESTION, True), (DOGS, False)])
+def test_after_i_do_not_know_a_quotation_stands_only_where_it_is_accepted_in_spite_of_that(
+    server: OllamaServer, question: str, quoted: bool
+) -> None:
+    state = State(question=question, held=as_passages(PASSAGES), drafts=[IDK])
+    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    alone, beside = (
+        acts_of(one)["verify"](state, ONCE.resolved(), Notes())["attempts"][0]
+        for one in (Parts(load_settings(store=None)), parts)
     )
-    response = asked(server, context=strict)
-    attempt = response["attempts"][0]
-    assert response["decision"]["outcome"] == outcome
-    assert (attempt["answer"] == f"{SAYS} [1]") is (outcome == "doubtful")
+    assert alone["answer"] == IDK
+    assert (beside["answer"] == f"{SAYS} [1]") is quoted
+    assert beside["accepted"] is quoted
+    assert beside["confidence"] < 0.9  # what the model said counts against it
 
 
 @pytest.mark.parametrize(
@@ -97,150 +137,55 @@ def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_i
     assert "candidates" not in response["attempts"][0]
 
 
-@pytest.mark.parametrize(("written", "correction"), [(True, False), (False, True), (False, False)])
-def test_what_is_shown_where_a_model_writes_is_more_likely_right_than_not(
-    server: OllamaServer, written: bool, correction: bool
-) -> None:
-    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-    outcomes = []
+@pytest.mark.parametrize(("size", "least"), [("1.5B", WRITTEN_BY_SMALL), ("8B", WRITTEN)])
+def test_how_doubtful_an_answer_may_be_to_be_shown_follows_from_who_wrote_it(size: str, least: float) -> None:
+    seen: list[dict[str, Any]] = []
+    with OllamaServer(models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
 
-    def verifier(*given: Any, **options: Any) -> Any:
-        verified = parts.verifier(*given, **{**options, "written": None})
-        outcomes.extend(verified.changed(confidence=c).decision.outcome for c in (0.4, 0.49, 0.5))
-        return verified
+        def verifier(*given: Any, **options: Any) -> Any:
+            seen.append(options)
+            return parts.verifier(*given, **options)
 
-    draft = "A basic service costs 45 pounds. [2]"
-    state = State(question="What do I pay for a service?", held=as_passages(PASSAGES), drafts=[draft])
-    if written:
-        state.written[draft] = -0.1
-    if correction:
-        state.attempts = acts_of(parts)["verify"](State(question=QUESTION, drafts=[IDK]), ONCE, Notes())["attempts"]
-    Verify(verifier, quoting=parts.quoting)(state, ONCE.resolved(), Notes())  # type: ignore[arg-type]
-    doubted = "refused" if written or correction else "doubtful"
-    assert outcomes[:3] == [doubted, doubted, "doubtful"]
+        state = State(question=DOGS, held=as_passages(PASSAGES), drafts=[NO_DOGS], written={NO_DOGS: -0.1})
+        strict = ONCE.model_copy(update={"confidence_threshold": 0.999}).resolved()
+        Verify(verifier, parts.quoting, writer=parts.chat)(state, strict, Notes())  # type: ignore[arg-type]
+    written, quoted = seen
+    assert (written["showing"], quoted["showing"]) == (least, WORTH_SHOWING)
+    assert written["written"].model == "ollama:llama3.2"
+    assert quoted["written"] is None
 
 
-@pytest.mark.parametrize(("small", "shown"), [(False, [0.5, 0.69, 0.7]), (True, [0.7])])
-def test_what_a_small_model_writes_is_shown_only_where_it_would_be_accepted(
-    server: OllamaServer, small: bool, shown: list[float]
-) -> None:
-    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-    decided: dict[float, str] = {}
-
-    def verifier(*given: Any, **options: Any) -> Any:
-        verified = parts.verifier(*given, **options)
-        if options["written"]:
-            decided.update({c: verified.changed(confidence=c).decision.outcome for c in (0.49, 0.5, 0.69, 0.7)})
-        return verified
-
-    draft = "A basic service costs 45 pounds. [2]"
-    state = State(question="What do I pay for a service?", held=as_passages(PASSAGES), drafts=[draft])
-    state.written[draft] = -0.1
-    strict = ONCE.model_copy(update={"confidence_threshold": 0.999}).resolved()
-    Verify(verifier, quoting=parts.quoting, gives_way=lambda: small)(state, strict, Notes())  # type: ignore[arg-type]
-    assert [c for c, outcome in decided.items() if outcome == "doubtful"] == shown
-
-
+@pytest.mark.parametrize("size", ["1.5B", "3B", "8B"])
 @pytest.mark.parametrize(
-    ("size", "chosen", "context", "calls"),
-    [
-        ("1.5B", {}, {}, 0),
-        ("3B", {}, {}, 1),
-        ("", {}, {}, 1),
-        ("1.5B", {"extractive_fallback": False}, {}, 1),
-        ("1.5B", {}, {"verify": False}, 1),
-        ("1.5B", {}, {"best_of": 2}, 2),
-        ("1.5B", {}, {"confidence_threshold": 0.999}, 1),
-    ],
+    ("said", "more"), [("Dogs are welcome, yes. [1]", True), (NO_DOGS, False), ("I don't know", False)]
 )
-def test_a_small_model_is_asked_only_where_what_the_passages_say_is_not_accepted(
-    size: str, chosen: dict[str, Any], context: dict[str, Any], calls: int
-) -> None:
-    with OllamaServer("It opens at 9:30. [1]", models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, **chosen)
-        given = {"question": QUESTION, "passages": PASSAGES}
-        once: dict[str, Any] = {"judge": "encoder", "max_crag_attempts": 0, "on_low_confidence": "flag"} | context
-        response = create_graph(settings).compile().invoke(given, context=Context(**once))
-        assert len(server.chats) == response["llm_calls"] == calls
-        quoted = response["answer"] == f"{SAYS} [1]"
-        assert quoted if not calls else response["models"]["generator"] == "ollama:llama3.2"
-        if not calls:
-            assert response["models"]["generator"] == "extractive"
-            assert (response["accepted"], response["degraded"]) == (True, [])
-
-
-@pytest.mark.parametrize(("size", "own"), [("1.5B", False), ("3B", True)])
-def test_a_small_models_words_that_are_not_accepted_come_after_what_can_be_quoted(size: str, own: bool) -> None:
-    written = "You can bring your dog to the shop; dogs are welcome. [1]"
-    with OllamaServer(written, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
-        response = asked(server, "Can I come with my dog?", strict)
-    assert response["llm_calls"] == 1
-    attempt = response["attempts"][0]
-    assert (attempt["answer"] == written) is own
-    assert ("candidates" in attempt) is not own
-    assert attempt["decision"]["outcome"] == "doubtful"
-
-
-@pytest.mark.parametrize(
-    ("size", "said", "beside"),
-    [
-        ("1.5B", "It opens at 9:30 on weekdays. [1]", [1.0, 1.0]),
-        ("1.5B", "The roof was painted. [2]", [0.0, 0.0]),
-        ("3B", "It opens at 9:30 on weekdays. [1]", []),
-    ],
-)
-def test_a_quotation_is_verified_beside_what_a_small_model_answers_also_when_it_is_quoted_again(
-    size: str, said: str, beside: list[float]
-) -> None:
-    seen: list[Any] = []
+def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str, said: str, more: bool) -> None:
+    seen: list[float] = []
     with OllamaServer(said, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url)
-        parts = Parts(settings)
+        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
         verifier = parts.verifier
 
         def noted(*given: Any, **options: Any) -> Any:
-            seen.append(options["beside"])
+            seen.append(options["ratio"])
             return verifier(*given, **options)
 
         parts.__dict__["verifier"] = noted
-        verify, generate = acts_of(parts)["verify"], acts_of(parts)["generate"]
         strict = Context(judge="encoder", confidence_threshold=0.999).resolved()
-        state = State(question=QUESTION, held=as_passages(PASSAGES))
-        for _ in range(2):
-            for act in (generate, verify):
-                for name, value in act(state, strict, Notes()).items():
-                    setattr(state, name, value)
-    assert [one.shared for one in seen if one is not None] == beside
+        state = State(question=DOGS, held=as_passages(PASSAGES))
+        for name in ("generate", "verify"):
+            for field, value in acts_of(parts)[name](state, strict, Notes()).items():
+                setattr(state, field, value)
+    beside = seen[-1]
+    assert (beside > 1) is more
+    assert beside != 1
 
 
-@pytest.mark.parametrize(("small", "outcome"), [(True, "doubtful"), (False, "refused")])
-def test_the_quotation_of_a_correction_is_held_to_its_own_line_where_the_model_is_small(
-    server: OllamaServer, small: bool, outcome: str
-) -> None:
-    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-    seen = []
-
-    def verifier(*given: Any, **options: Any) -> Any:
-        seen.append(parts.verifier(*given, **options).changed(confidence=0.45))
-        return seen[-1]
-
-    state = State(question=QUESTION, held=as_passages(PASSAGES), drafts=[f"{SAYS} [1]"])
-    state.attempts = acts_of(parts)["verify"](State(question=QUESTION, drafts=[IDK]), ONCE, Notes())["attempts"]
-    Verify(verifier, parts.quoting, gives_way=lambda: small)(state, ONCE.resolved(), Notes())  # type: ignore[arg-type]
-    assert seen[0].decision.outcome == outcome
-
-
-def test_a_quotation_is_not_judged_by_the_model_unless_a_person_chose_it(server: OllamaServer) -> None:
-    def reply(request: Request) -> Any:
-        if "<<claims" in request.prompt:
-            return {"claims": [{"n": 1, "evidence": "", "status": "UNSUPPORTED"}]}
-        return "The shop opens at six on weekdays. [1]"
-
-    server.play(reply)
-    response = asked(server, context=Context(max_crag_attempts=0))
-    assert (response["answer"], response["accepted"]) == (f"{SAYS} [1]", True)
-    assert sum("<<claims" in request.prompt for request in server.chats) == 1
+def test_a_quotation_is_not_judged_by_the_model(server: OllamaServer) -> None:
+    server.play(by_fields({"": NO_DOGS, "claims": {"claims": [{"n": 1, "evidence": "", "status": "UNSUPPORTED"}]}}))
+    response = asked(server, DOGS, context=Context(max_crag_attempts=0, on_low_confidence="flag"))
+    assert response["accepted"] is False
+    assert [request.prompt.partition("<<claims")[2].count(WELCOME) for request in server.chats[1:]] == [0]
 
 
 def test_what_a_person_wrote_is_not_replaced(server: OllamaServer) -> None:

@@ -84,5 +84,5 @@ def test_a_small_models_score_is_measured_instead_and_that_is_said(size: str, as
         )
     assert len(server.chats) == asked
     assert (checked.signals["alignment"] == 0.3) is bool(asked)
-    told = "too few to score an answer" in " ".join(notes.sentences)
+    told = "its verdicts say too little (by the size of the model)" in " ".join(notes.sentences)
     assert told is not bool(asked)

@@ -121,8 +121,17 @@ def test_an_entailment_model_comes_first_and_the_chat_model_second(
     server: OllamaServer, build: Callable[..., Path]
 ) -> None:
     settings: dict[str, Any] = {"store": None, "ollama_host": server.url, "nli_model": build()}
-    alone = Parts(Settings(**settings)).judges["auto"]
-    both = Parts(Settings(**settings, model="ollama:llama3.2")).judges["auto"]
-    assert alone.name == "nli"
-    assert (both.name, both.cheap.name, both.strong.name) == ("cascade", "nli", "llm")  # type: ignore[attr-defined]
+    for model in (None, "ollama:llama3.2"):
+        parts = Parts(Settings(**settings, model=model))
+        assert parts.judges["auto"].name == "nli"
+        assert (parts.verifier.model is not None) is (model is not None)
     assert Parts(Settings(store=None)).judges["auto"].name == "encoder"
+
+
+def test_cascade_is_another_name_for_auto_and_wants_a_chat_model(server: OllamaServer) -> None:
+    server.play(rows)
+    judges = Parts(Settings(store=None, ollama_host=server.url, model="ollama:llama3.2")).judges
+    assert judges["cascade"] is judges["auto"]
+    assert verified(server, "cascade", model="ollama:llama3.2").judge == "llm"
+    with pytest.raises(SettingsError, match="'cascade' needs a chat model"):
+        verified(server, "cascade")
