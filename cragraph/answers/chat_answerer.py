@@ -13,7 +13,7 @@ from cragraph.answers.questions import split_question
 from cragraph.answers.ranking import AnswerRanker
 from cragraph.errors import ModelError
 from cragraph.language.declining import declines, declining
-from cragraph.language.markers import CITED, find_markers, without_markers
+from cragraph.language.markers import CITED, find_markers, without_markers, without_references
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages
@@ -266,9 +266,11 @@ def sent(
 ) -> list[Excerpt]:
     """What of the passages a prompt on a question holds: the same for every call on them."""
     if ranker is None:
-        return [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
-    rankings = [ranker(part, passages) for part in split_question(question)]
-    return excerpts(question, passages, rankings, ranker.embeddings, budget=budget)
+        chosen = [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
+    else:
+        rankings = [ranker(part, passages) for part in split_question(question)]
+        chosen = excerpts(question, passages, rankings, ranker.embeddings, budget=budget)
+    return [Excerpt(o.number, {**o.passage, "text": without_references(o.passage["text"])}) for o in chosen]
 
 
 def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:

@@ -1,5 +1,6 @@
 """The embedded generator: quotes the sentences or rows that answer the question, or says that none does."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,7 +11,7 @@ from cragraph.answers.questions import QUOTED_KINDS, Kind, Question, read_questi
 from cragraph.answers.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.answers.rows import names_its_columns
 from cragraph.language.languages import unread
-from cragraph.language.markers import without_markers
+from cragraph.language.markers import without_markers, without_references
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.protocols import Brief, Notes
@@ -160,6 +161,10 @@ def _overlap(a: set[str], b: set[str]) -> float:
     return len(a & b) / max(1, min(len(a), len(b)))
 
 
+_NUMBERED: Final = re.compile(r"^\[\^?\d{1,3}\]:?[ \t]+", re.M)
+"""The number of an entry in a document's own list of sources."""
+
+
 def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     """Kept sentences first, then quotations: passage by passage in the order of their best, each in text order."""
     lines: list[tuple[str, bool]] = [(f"{sentence.text} [{sentence.passage + 1}]", False) for sentence in kept]
@@ -170,6 +175,7 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
         header = "" if candidate.said or names_its_columns(candidate) else candidate.header
         for part in (header, candidate.opener, candidate.said or candidate.text):
             # Line breaks of a page's layout are no part of what is said; those of a list are.
+            part = _NUMBERED.sub("", without_references(part))
             lined = part.splitlines() if is_list(part) else [part]
             quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())
             if quote and quote not in quotes:

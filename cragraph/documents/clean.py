@@ -6,6 +6,7 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from charset_normalizer import from_bytes
 
@@ -59,8 +60,17 @@ _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _STACKED = re.compile("([\u0300-\u036f]{30})[\u0300-\u036f]+")
 
 
+LEADER: Final = re.compile(
+    r"(?<=[^\s.])[ \t]*\.(?:[ \t]?\.){3,}[ \t]*(?=(?:[$€£]|[A-Z]{3} ?)?\d[\d.,]*(?:[ \t]|$))"
+    r"|(?<=[^\s.])[ \t]+(?:…+|\.\.\.)[ \t]*(?=[$€£]\d)",
+    re.M,
+)
+"""Dots that lead from an entry to its price or page at the end of a line."""
+
+
 def clean(text: str) -> str:
-    """One kind of line end and space, composed accents, no control characters or ligatures; idempotent."""
+    """One kind of line end and space, composed accents, no control characters, ligatures or dot leaders; idempotent."""
+    text = LEADER.sub(": ", text) if ".." in text or ". ." in text or "…" in text else text
     if text.isascii() and "\r" not in text and not DROPPED.search(text):
         return LINE_ENDS.sub("\n", text)
     text = DROPPED.sub("", LINE_ENDS.sub("\n", text))

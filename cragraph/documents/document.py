@@ -139,6 +139,8 @@ class Writer:
         self._pages: list[int] = []
         self._page_due = 0
         self._doubts: dict[str, None] = {}
+        self.doubting: tuple[str, ...] = ()
+        """Why the file may not say what is read of the pieces that follow."""
 
     def doubt(self, sentence: str, *, whole: bool = False) -> None:
         """Say why the last piece, or the whole file, may not say what was read."""
@@ -209,7 +211,7 @@ class Writer:
         self._parts.append(text)
         self._length += len(text)
         self._limits.check("characters", self._length, "characters")
-        self._blocks.append(Block(start, self._length, kind, **about))
+        self._blocks.append(Block(start, self._length, kind, **{"doubts": self.doubting, **about}))
         return start
 
     def _open_pages(self) -> None:

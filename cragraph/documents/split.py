@@ -154,7 +154,9 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
             return end if end > fresh else index
         if unit.block.fields is not last.block.fields:
             return index
-        if unit.cut >= Break.PAGE and not last.leads and last.end - units[first].start >= size * _WHOLE:
+        # A page that is in doubt is no part of the chunk of one that is not.
+        full = not last.leads and last.end - units[first].start >= size * _WHOLE
+        if unit.cut >= Break.PAGE and (full or unit.block.doubts != last.block.doubts):
             return index
     return len(units)
 

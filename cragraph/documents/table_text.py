@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cragraph.language.markers import RAISED
 from cragraph.language.tables import SEPARATOR
 
-_NUMBER = re.compile(r"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*$")
+_NUMBER = re.compile(rf"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*(?:\s?{RAISED})*$")
 _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
 SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
 TAILS = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
 _DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
-_YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡]?$|^Q[1-4]\b")
+_YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
 _NAMED = re.compile(
     r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b", re.I
 )

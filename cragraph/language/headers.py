@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cragraph.language.lexicon import LEXICON, listed
+from cragraph.language.markers import RAISED
 
 CURRENCIES: Final = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "US$": "USD"}
 UNITS: Final = {
@@ -18,6 +19,9 @@ _LONE: Final = frozenset({"c", "f"})  # degrees where something before them is m
 _LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
 _MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
 _IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
+
+
+_MARK: Final = re.compile(rf"(?<=[^\W\d_]{{3}}){RAISED}(?=\s|$)")  # of a footnote
 
 
 class Header(NamedTuple):
@@ -36,6 +40,7 @@ class Header(NamedTuple):
 def read_header(name: str) -> Header:
     """``deposit_gbp`` is the deposit, in GBP; ``Units sold`` are the units sold; ``price_per_kg`` has no unit of its
     own, and a heading of a unit alone (``kWh``) is both."""
+    name = _MARK.sub("", name)
     bracketed = _IN_BRACKETS.search(name)
     if bracketed and (unit := UNITS.get(bracketed[1].strip().lower())):
         return Header(_plain(name[: bracketed.start()]), unit)

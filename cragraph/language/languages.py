@@ -21,7 +21,8 @@ _SMALL: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, wor
 _ASKED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["asked_in"].items()}
 _OPENED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["opened_in"].items()}
 _BOTH: Final = listed(LEXICON["both"]["words"])
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"(?<!\w)(?![cdjlmnst](?!['’]))[^\W\d_]+(?!\w)")
+"""A word; parts of names such as `volume_l` are none, nor is a letter that French writes before an apostrophe alone."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _SIGN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -15,6 +15,8 @@ CITATION: Final = (
 
 A raised figure behind another, or behind a unit (``10⁶``, ``40 m²``), is an exponent or a mark of the text's own."""
 CITED: Final = re.compile(CITATION)
+RAISED: Final = r"(?:[⁽⁺⁻]?[¹²³⁰-⁹]+⁾?|\^\(\w{1,3}\))"
+"""Pattern of a raised mark or exponent behind a figure or a word: ``830²``, ``387⁽¹³⁾``, ``830^(b)``."""
 _MARKED: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 
 _NUMBERS: Final = r"\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*"
@@ -70,6 +72,17 @@ def find_markers(answer: str) -> list[Marker]:
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Offsets of code blocks and code spans."""
     return [match.span() for match in _CODE.finditer(text)]
+
+
+def without_references(text: str) -> str:
+    """A document's text without its references to its own sources: beside ours, `[12]` would pass for one of them."""
+    if "[" not in text:
+        return text
+    kept, done = [], 0
+    for marker in find_markers(text):
+        kept.append(text[done : marker.start].rstrip(" \t"))
+        done = marker.end
+    return "".join([*kept, text[done:]])
 
 
 def without_markers(text: str) -> str:

@@ -11,7 +11,7 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, terms
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
-_MARKERS: Final = re.compile(r"\s*\[\d{1,3}\]")
+_MARKERS: Final = re.compile(r"\s*\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _ELLIPSIS: Final = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*")
 _SAME: Final = {
     "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2212": "-",

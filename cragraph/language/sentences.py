@@ -1,7 +1,7 @@
 """Sentences of a text with exact offsets: of prose, lists, headings, tables, code and markdown alike."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,6 +9,10 @@ from cragraph.language.lexicon import OPENERS, words_of
 from cragraph.language.markers import CITATION
 
 _MARK: Final = re.compile(r"[.!?…‽؟।॥۔。！？｡]+")
+_LEADER: Final = re.compile(
+    r"(?:(?<=\s)|(?<=\w))\.(?:[ \t]?\.){3,}(?=[ \t]*(?:[$€£¥\d]|[A-Z]{3} ?\d))|(?:[ \t]?\.){6,}"
+)
+"""Dots that lead from an entry to its price or page; they end no sentence."""
 _WIDE: Final = "。！？｡"
 _TAIL: Final = re.compile(
     rf"[\"'”’»«)\]}}*_`›」』）]*(?P<cite>(?:[ \t]?{CITATION})+(?![\w.,;:])|(?<=[a-z]\.)\d{{1,2}}(?=\s+[A-Z]))?"
@@ -95,7 +99,12 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     protected = [match.span() for match in _PROTECTED.finditer(text, start, end)]
     starts = [opening for opening, _ in protected]
     begin = start
+    leaders = [match.end() for match in _LEADER.finditer(text, start, end)]
     for mark in _MARK.finditer(text, start, end):
+        if leaders and mark.end() <= leaders[-1]:
+            inside = leaders[bisect_left(leaders, mark.end())]
+            if text[mark.start() : inside].strip(" .\t") == "":
+                continue
         wide = mark.group()[-1] in _WIDE
         tail = (_WIDE_TAIL if wide else _TAIL).match(text, mark.end(), end)
         if not tail or tail.end() == end:

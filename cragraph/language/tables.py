@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import CURRENCIES, UNITS, Header, read_header
+from cragraph.language.markers import RAISED
 from cragraph.language.words import stem
 from cragraph.types import Passage
 
@@ -40,6 +41,7 @@ _SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,
 _TOTAL: Final = re.compile(
     r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
 )
+_MARK: Final = re.compile(rf"(?<=[\d)%])\s?{RAISED}$")  # of a footnote, behind an amount
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 
 
@@ -197,7 +199,7 @@ class Number(NamedTuple):
 
 def number_of(text: str, *, comma: bool = False) -> Number | None:
     """A cell as a figure; None where it says anything else. `comma`: its decimals stand behind a comma."""
-    match = _FIGURE.fullmatch(text.strip())
+    match = _FIGURE.fullmatch(_MARK.sub("", text.strip()))
     if not match or bool(match["open"]) != bool(match["close"]):
         return None
     figure = match["figure"]
@@ -217,7 +219,7 @@ def number_of(text: str, *, comma: bool = False) -> Number | None:
 
 
 def _figure_of(text: str) -> str:
-    match = _FIGURE.fullmatch(text.strip())
+    match = _FIGURE.fullmatch(_MARK.sub("", text.strip()))
     return match["figure"] if match else ""
 
 

@@ -13,13 +13,14 @@ from typing import Final
 import Stemmer
 
 from cragraph.language.lexicon import LEXICON, SAME, STOPWORDS, meanings, words_of
+from cragraph.language.markers import RAISED
 
 _WORD: Final = re.compile(r"[^\W_]+(?:(?:['’.&-]|(?<=\d),(?=\d))[^\W_]+)*")
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN: Final = re.compile(
     rf"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*"
 )
-_MARKS: Final = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{4}))[¹²³⁰-⁹⁺⁻]+")
+_MARKS: Final = re.compile(rf"(?:(?<=\d)|(?<=[^\W\d_]{{4}})){RAISED}")
 """Raised figures behind a figure or a word, which are no part of it: ``830²`` is no 8302; ``m²`` and ``km²`` stay."""
 _CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n(?=['’]t\b))?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")

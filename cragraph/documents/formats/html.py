@@ -13,6 +13,7 @@ from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
 from cragraph.documents.table_text import Table, table_of
+from cragraph.language.facts import dates
 
 _UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
 _BLOCK_NAMES = (
@@ -34,6 +35,7 @@ _STRIKES = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.I)
 _STRUCK = frozenset(("del", "s", "strike"))
 _HOLDS = frozenset(("main", "article", "section", "blockquote"))  # where a footer is a part of what is said
 _FILLED = ("text", "number", "date", "email", "tel", "url", "time", "month", "week", "")  # fields whose value is shown
+_HEADER = 2000  # characters of a page's header in which a date is looked for
 _DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
 
 
@@ -59,6 +61,8 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
         return {}
     main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
     if main is not None:
+        for above in _headers(root, main):
+            _Reader(writer, above, limits).block(above)
         for beside in main.xpath(".//aside"):
             if _is_links(beside):
                 beside.clear(keep_tail=True)
@@ -115,6 +119,14 @@ class _Visible:
 
     def close(self) -> Any:
         return self._builder.close()
+
+
+def _headers(root: Any, main: Any) -> list[Any]:
+    """The headers above the main part of a page that say what it is, or of which day."""
+    headers = (
+        [] if main.tag == "body" else root.xpath("//header[not(ancestor::main) and not(ancestor::*[@role='main'])]")
+    )
+    return [tag for tag in headers if tag.find(".//h1") is not None or any(dates("".join(tag.itertext())[:_HEADER]))]
 
 
 def _is_links(tag: Any) -> bool:

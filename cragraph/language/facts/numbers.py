@@ -7,6 +7,7 @@ from typing import Final
 
 from cragraph.language.facts.fact import Fact, Kind
 from cragraph.language.lexicon import LEXICON, meanings, pattern, words_of
+from cragraph.language.markers import RAISED
 
 SCALES: Final = {word: float(size) for word, size in meanings(LEXICON["scales"]).items()}
 """Scale words; they may follow any number."""
@@ -158,7 +159,7 @@ _GROUPED: Final = re.compile(
 _NUMBER: Final = re.compile(
     rf"(?P<before>{_SYMBOL})?\s?(?P<sign>[-−–+](?=\d))?(?<![\w.])(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?(?![\w]*@)"
 )
-_RAISED: Final = re.compile(r"(?P<exponent>[⁺⁻]?[⁰¹²³⁴-⁹]+)(?![ⁿⁱ])|\^\((?P<mark>\w{1,3}(?:, ?\w{1,3})*)\)")
+_RAISED: Final = re.compile(rf"(?P<exponent>[⁺⁻]?[⁰¹²³⁴-⁹]+)(?![ⁿⁱ])|{RAISED}")
 """A figure raised behind another: the power of a ten, else a mark that is no part of the figure; so is ``^(a)``."""
 _TIMES: Final = re.compile(r"(?P<factor>\d+(?:\.\d+)?)\s?[×·x*]\s?$")
 _POWER_AHEAD: Final = re.compile(r"\s?[×·x*]\s?10[⁻⁺]?[⁰¹²³⁴-⁹]")

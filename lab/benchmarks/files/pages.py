@@ -1,7 +1,10 @@
 """Pages: HTML, Markdown, EPUB and PDF, and figures and sentences in any text."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from lab.benchmarks.files.case import Case, text_file
-from lab.benchmarks.files.kit import book, page, pdf, shown
+from lab.benchmarks.files.kit import book, coded, glyphs, page, pdf, shown
 
 CATCH = (
     "<h1>Catch report</h1><p>The fleet landed 830<sup>2</sup> tonnes of herring in 2023.</p><p>The quay is short.</p>"
@@ -313,4 +316,391 @@ WITHIN = (
     ),
 )
 
-CASES: tuple[Case, ...] = (*RAISED, *FORMULAS, *FORMS, *ASIDES, *STRUCK, *WITHIN)
+RESERVOIR = (
+    "The reservoir holds nineteen million litres of water when it is full, and",
+    "it supplies the four villages below the dam during the whole summer. The",
+    "gates are closed in a dry year by the warden on the first of June, and they",
+    "are opened again when the level has risen above the second mark. Boats may",
+    "use the northern bay until the end of October. Anglers pay six euros a day",
+    "for a rod, and children pay nothing. The wardens read the level each",
+    "morning and write it into a green book, and a copy of that book is sent to",
+)
+
+
+def marked(name: str, turn: float) -> Case:
+    """A page with a watermark across it, turned by so many degrees."""
+    lines = "".join(shown(72, 560 - 16 * n, line) for n, line in enumerate(RESERVOIR))
+    mark = f"q 0.85 g {shown(150, 380, 'DRAFT NOT VALID', 50, 'F2', turn=turn)} Q\n"
+    return Case(
+        f"a watermark: {turn:g} degrees",
+        pdf(name, [mark + lines]),
+        "How much do anglers pay a day?",
+        r"Anglers pay six euros a day for a rod",
+        "DRAFT",
+    )
+
+
+WATERMARKS = (marked("a.pdf", 30), marked("b.pdf", 35), marked("c.pdf", 45), marked("d.pdf", 55))
+
+LAMBS = (
+    "Results of the second trial",
+    "",
+    "The mean weight of the treated lambs was",
+    "31 kilograms after ten weeks, against",
+    "27 kilograms in the group that was not",
+    "treated. Every animal was weighed on the",
+    "same scale by the same two persons.",
+    "No lamb was lost during the trial, and",
+    "none was taken out of it for illness.",
+)
+
+
+def numbered(first: int, step: int = 1, x: float = 40, leading: float = 24) -> str:
+    """A page whose lines are numbered in the margin, each or every so many."""
+    page = ""
+    for n, line in enumerate(LAMBS, start=first):
+        y = 720 - leading * (n - first)
+        page += shown(x, y, str(n), 8) * (n % step == 0) + (shown(80, y, line, 12) if line else "")
+    return page
+
+
+WEIGHT, KILOGRAMS = "What was the mean weight of the treated lambs?", r"lambs was 31 kilograms"
+NUMBERED = (
+    Case("numbers of lines in the margin: left", pdf("a.pdf", [numbered(101)]), WEIGHT, KILOGRAMS, r"\b10\d\b"),
+    Case("numbers of lines in the margin: right", pdf("b.pdf", [numbered(1, x=520)]), WEIGHT, KILOGRAMS, r"\b[45]\b"),
+    Case(
+        "numbers of lines in the margin: close lines",
+        pdf("c.pdf", [numbered(1, leading=15)]),
+        WEIGHT,
+        KILOGRAMS,
+        r"\b[45]\b",
+    ),
+    Case(
+        "numbers of lines in the margin: rows of a list keep theirs",
+        pdf(
+            "d.pdf",
+            [
+                shown(72, 720, "Prize list", 14, "F2")
+                + "".join(
+                    shown(72, 700 - 16 * n, str(n)) + shown(110, 700 - 16 * n, name) + shown(260, 700 - 16 * n, town)
+                    for n, (name, town) in enumerate(
+                        [
+                            ("Ada Holm", "Skive"),
+                            ("Ben Lund", "Thisted"),
+                            ("Cara Friis", "Hobro"),
+                            ("Dan Juhl", "Viborg"),
+                            ("Eva Krog", "Randers"),
+                            ("Finn Lau", "Struer"),
+                        ],
+                        start=1,
+                    )
+                )
+            ],
+        ),
+        "Which town is Cara Friis from?",
+        "Hobro",
+    ),
+)
+
+LIBRARY = "הספרייה פתוחה עד שמונה בערב"  # the library is open until eight in the evening
+ARABIC = "المكتبة مفتوحة حتى الثامنة مساء"
+
+
+def leftward(name: str, sentence: str) -> Callable[[Path], Path]:
+    """A PDF of one sentence from right to left, drawn glyph by glyph from the left, as most programs do."""
+    letters = "".join(sorted(set(sentence)))
+    codes = [letters.index(letter) + 1 for letter in reversed(sentence)]
+    return pdf(name, [coded(200, 700, codes, 12)], glyphs(letters), fonts="/F9 10 0 R")
+
+
+LEFTWARDS = (
+    Case("right to left: Hebrew", leftward("a.pdf", LIBRARY), "הספרייה פתוחה עד", LIBRARY),
+    Case("right to left: Arabic", leftward("b.pdf", ARABIC), "المكتبة مفتوحة حتى", ARABIC),
+    Case(
+        "right to left: Hebrew with a time",
+        leftward("c.pdf", "הספרייה נסגרת בשעה שמונה וחצי"),
+        "הספרייה נסגרת בשעה",
+        "הספרייה נסגרת בשעה שמונה וחצי",
+    ),
+)
+
+
+def field(box: str, about: str) -> str:
+    """A field of a form on a page."""
+    return f"<< /Type /Annot /Subtype /Widget /Rect [{box}] /F 4 /DA (/Helv 10 Tf 0 g) {about} >>"
+
+
+def lease(name: str, *fields: str) -> Callable[[Path], Path]:
+    """A form of a lease with these fields filled in."""
+    places = [f"{n} 0 R" for n in range(10, 10 + len(fields))]
+    form = f"<< /Fields [{' '.join(places)}] /DA (/Helv 10 Tf 0 g) /DR << /Font << /Helv 3 0 R >> >> >>"
+    drawing = shown(72, 740, "Lease application", 16, "F2") + shown(72, 700, "Name of applicant:")
+    drawing += shown(72, 670, "Monthly rent:") + shown(72, 640, "Way of payment:") + shown(72, 610, "Pets are kept:")
+    return pdf(
+        name,
+        [drawing],
+        {**dict(enumerate(fields, start=10)), 30: form},
+        about=f"/Annots [{' '.join(places)}]",
+        catalog="/AcroForm 30 0 R",
+    )
+
+
+WHO = field("180 696 380 712", "/FT /Tx /T (applicant) /V (Ottilie Brandt)")
+RENT = field("180 666 380 682", "/FT /Tx /T (rent) /V (1,275 euros)")
+PAID = field("180 636 380 652", "/FT /Ch /Ff 131072 /T (way) /Opt [(cash) (bank transfer)] /V (bank transfer)")
+PETS = field("180 606 196 622", "/FT /Btn /T (pets) /V /Yes /AS /Yes /AP << /N << /Yes 3 0 R >> >>")
+NOTE = (
+    "<< /Type /Annot /Subtype /FreeText /Rect [180 666 380 682] /F 4 /Contents (1,275 euros) /DA (/Helv 10 Tf 0 g) >>"
+)
+FIELDS = (
+    Case("values of PDF fields: a text", lease("a.pdf", WHO, RENT), "What is the monthly rent?", "1,275 euros"),
+    Case(
+        "values of PDF fields: a name",
+        lease("b.pdf", WHO, RENT),
+        "What is the name of the applicant?",
+        "Ottilie Brandt",
+    ),
+    Case(
+        "values of PDF fields: a choice",
+        lease("c.pdf", WHO, PAID),
+        "What is the way of payment?",
+        "bank transfer",
+        "cash",
+    ),
+    Case("values of PDF fields: typed on the page", lease("d.pdf", NOTE), "What is the monthly rent?", "1,275 euros"),
+)
+
+HIDDEN = [ord(letter) - 29 for letter in "The bakery sells forty loaves each morning"]
+UNMAPPED = (
+    Case(
+        "letters without a meaning: the only page",
+        pdf("a.pdf", [coded(72, 700, HIDDEN)], glyphs(""), fonts="/F9 10 0 R"),
+        "How many loaves does the bakery sell each morning?",
+        "",
+        doubt=True,
+    ),
+    Case(
+        "letters without a meaning: what such a page holds",
+        pdf(
+            "b.pdf",
+            [shown(72, 700, "The mill is closed on Sundays."), coded(72, 700, HIDDEN)],
+            glyphs(""),
+            fonts="/F9 10 0 R",
+        ),
+        "What does 7KH EDNHU sell?",
+        "",
+        doubt=True,
+    ),
+    Case(
+        "letters without a meaning: the page beside it",
+        pdf(
+            "c.pdf",
+            [shown(72, 700, "The mill is closed on Sundays."), coded(72, 700, HIDDEN)],
+            glyphs(""),
+            fonts="/F9 10 0 R",
+        ),
+        "On which day is the mill closed?",
+        "Sundays",
+    ),
+)
+
+KILNS = "Linings of magnesia last 900 firings [12]. Linings of clay last 250 [3, 7]. Both were fired at 1,280 degrees."
+LINING, SHOWN_AS_OURS = "How many firings do linings of magnesia last?", r"\[12\]|\[1\]\.? \[1\]"
+REFERENCES = (
+    Case("references of the document: Markdown", text_file("a.md", f"# Linings\n\n{KILNS}\n"), LINING, "900 firings"),
+    Case(
+        "references of the document: text",
+        text_file("b.txt", f"Linings\n\n{KILNS}\n\n[12] Magnesia trial.\n"),
+        LINING,
+        "900 firings",
+    ),
+    Case(
+        "references of the document: raised, HTML",
+        page(
+            "c.html",
+            "<h1>Linings</h1><p>Linings of magnesia last 900<sup>[12]</sup> firings.</p><p>Clay is weaker.</p>",
+        ),
+        LINING,
+        r"last 900(?:\[12\])? firings",
+    ),
+    Case("references of the document: PDF", pdf("d.pdf", [shown(72, 720, KILNS, 9)]), LINING, "900 firings"),
+)
+
+TEA = "Tea ............. £1.60\nCoffee .......... £2.20\nHot chocolate ... £2.90\n"
+PRICES = (
+    Case("dot leaders: text", text_file("a.txt", f"Price list\n\n{TEA}"), "What does tea cost?", r"1\.60", r"2\.[29]0"),
+    Case(
+        "dot leaders: Markdown",
+        text_file("b.md", f"# Price list\n\n{TEA}"),
+        "What does hot chocolate cost?",
+        r"2\.90",
+        r"1\.60",
+    ),
+    Case(
+        "dot leaders: HTML",
+        page("c.html", f"<h1>Price list</h1><p>{TEA.replace(chr(10), '<br>')}</p>"),
+        "What does coffee cost?",
+        r"2\.20",
+        r"1\.60",
+    ),
+    Case(
+        "dot leaders: with blanks between",
+        text_file("d.txt", "Price list\n\nTea . . . . . . . £1.60\nCoffee . . . . . £2.20\n"),
+        "What does tea cost?",
+        r"1\.60",
+        r"2\.20",
+    ),
+    Case(
+        "dot leaders: PDF",
+        pdf(
+            "e.pdf",
+            [
+                shown(72, 740, "Price list", 14, "F2")
+                + "".join(
+                    shown(72, 710 - 20 * n, line)
+                    for n, line in enumerate(["Tea .................... 1.60 GBP", "Coffee ................. 2.20 GBP"])
+                )
+            ],
+        ),
+        "What does tea cost?",
+        r"1\.60",
+        r"2\.20",
+    ),
+)
+
+POOLS = (
+    "| day | morning_c | temp_c | volume_l |\n| - | - | - | - |\n| Monday | 8 | 21 | 900 |\n| Friday | 6 | 19 | 850 |\n"
+)
+COLUMNS = (
+    Case(
+        "column names with units of one letter: Markdown",
+        text_file("a.md", f"# Pool\n\n{POOLS}"),
+        "What was the volume on Friday?",
+        "850",
+        "900",
+    ),
+    Case(
+        "column names with units of one letter: CSV",
+        text_file("b.csv", "day,morning_c,temp_c,volume_l\nMonday,8,21,900\nFriday,6,19,850\n"),
+        "What was morning_c on Monday?",
+        r"\b8\b",
+        "21",
+    ),
+    Case(
+        "column names with units of one letter: HTML",
+        page(
+            "c.html",
+            "<table><tr><th>day</th><th>morning_c</th><th>volume_l</th></tr><tr><td>Monday</td><td>8</td><td>900</td></tr>"
+            "<tr><td>Friday</td><td>6</td><td>850</td></tr></table>",
+        ),
+        "What was the volume on Monday?",
+        "900",
+        "850",
+    ),
+)
+
+HALL = "# Hall\n\n{}\n\nThe hall has a kitchen. The piano is tuned in May.\n"
+MONEY = (
+    Case(
+        "figures in other words: £ asked in pounds",
+        text_file("a.md", HALL.format("The deposit for the hall is £600.")),
+        "How many pounds is the deposit for the hall?",
+        "600",
+    ),
+    Case(
+        "figures in other words: pounds asked with £",
+        text_file("b.md", HALL.format("The deposit for the hall is 600 pounds.")),
+        "How much in £ is the deposit for the hall?",
+        "600",
+    ),
+    Case(
+        "figures in other words: German writing",
+        text_file("c.md", HALL.format("The grant for the hall is 1.250,50 euros.")),
+        "How many euros is the grant for the hall?",
+        r"1\.250,50|1,250\.50",
+    ),
+    Case(
+        "figures in other words: a time",
+        text_file("d.md", HALL.format("The hall closes at 19:00 on Mondays.")),
+        "When in the evening does the hall close on Mondays?",
+        "19:00|7 pm",
+    ),
+    Case(
+        "figures in other words: a share",
+        text_file("e.md", HALL.format("One in five members is under thirty.")),
+        "What share of the members is under thirty?",
+        "one in five|20",
+    ),
+    Case(
+        "figures in other words: hours beyond a day",
+        text_file("f.md", HALL.format("The wardens worked 26:15 hours in March.")),
+        "How many hours did the wardens work in March?",
+        "26:15",
+    ),
+)
+
+
+def minutes(name: str, dates: list[str]) -> Callable[[Path], Path]:
+    """Minutes whose date stands in the header of each page alone."""
+    said = [
+        "The committee agreed to repaint the hall.",
+        "The committee chose blue for the doors.",
+        "The committee thanked the cook.",
+    ]
+    said += ["The committee will meet again after the summer."]
+    return pdf(
+        name,
+        [
+            shown(72, 760, f"Minutes of {date}", 8)
+            + shown(500, 760, f"page {n}", 8)
+            + shown(72, 700, line)
+            + shown(72, 684, "Nobody was against it and the chair closed the matter.")
+            for n, (date, line) in enumerate(zip(dates, said, strict=True), 1)
+        ],
+    )
+
+
+DATED = (
+    Case(
+        "a date in the header alone: PDF",
+        minutes("a.pdf", ["14 March 2025"] * 4),
+        "What did the committee agree on 14 March 2025?",
+        "repaint the hall",
+    ),
+    Case(
+        "a date in the header alone: another on each page",
+        minutes("b.pdf", [f"{n} March 2025" for n in (14, 21, 28, 30)]),
+        "What did the committee choose on 21 March 2025?",
+        "blue for the doors",
+        "cook|repaint",
+    ),
+    Case(
+        "a date in the header alone: HTML",
+        page(
+            "c.html",
+            "<header><h1>Minutes of 14 March 2025</h1></header><main><p>The committee agreed to repaint the hall.</p>"
+            "<p>It thanked the cook.</p></main>",
+        ),
+        "What did the committee agree on 14 March 2025?",
+        "repaint the hall",
+    ),
+)
+
+CASES: tuple[Case, ...] = (
+    *RAISED,
+    *FORMULAS,
+    *FORMS,
+    *ASIDES,
+    *STRUCK,
+    *WITHIN,
+    *WATERMARKS,
+    *NUMBERED,
+    *LEFTWARDS,
+    *FIELDS,
+    *UNMAPPED,
+    *REFERENCES,
+    *PRICES,
+    *COLUMNS,
+    *MONEY,
+    *DATED,
+)

@@ -16,8 +16,16 @@ import pypdfium2
 
 from cragraph.documents.clean import Limits, one_line
 from cragraph.documents.document import Draft, Writer
+from cragraph.documents.formats.pdf.fields import over
 from cragraph.documents.formats.pdf.layout import PageWriter, without_repeats
-from cragraph.documents.formats.pdf.words import Line, PageWord, lines_of, weighted_median, words_of
+from cragraph.documents.formats.pdf.words import (
+    Line,
+    PageWord,
+    lines_of,
+    weighted_median,
+    without_line_numbers,
+    words_of,
+)
 from cragraph.errors import DocumentError
 from cragraph.private import untold
 
@@ -54,32 +62,51 @@ def _draft(pdf: Any, limits: Limits) -> Draft:
     page_writer = PageWriter(writer)
     seen: set[str] = set()
     unread: list[int] = []
+    doubts: dict[int, str] = {}
+    if (form := pdf.get_formtype()) != pypdfium2.raw.FORMTYPE_NONE:
+        pdf.init_forms()
+    if form == pypdfium2.raw.FORMTYPE_XFA_FULL:
+        writer.doubt(UNREAD_FORM, whole=True)
     for start in range(0, len(pdf), WINDOW):
         pages, across = [], []
         for number in range(start, min(start + WINDOW, len(pdf))):
-            lines, aside = _read_page(pdf, number, unread)
+            lines, aside = _read_page(pdf, number, unread, doubts)
             pages.append(lines)
             across.append(aside)
-        page_writer.write(without_repeats(pages, seen), across)
+        doubted = [doubts.get(start + n, "") for n in range(len(pages))]
+        page_writer.write(without_repeats(pages, seen), across, doubted)
     draft = writer.draft(_metadata(pdf, unread))
     ranks = {level: rank for rank, level in enumerate(sorted({h.level for h in draft.headings}), start=1)}
     return replace(draft, headings=tuple(replace(h, level=ranks[h.level]) for h in draft.headings))
 
 
-def _read_page(pdf: Any, number: int, unread: list[int]) -> tuple[list[Line], list[str]]:
+INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that brings what reads pictures
+UNREAD_FORM: Final = "holds a form (XFA) whose fields cannot be read; print it as PDF in the program that fills it."
+NO_LETTERS: Final = (
+    "page {} is set in a font that does not say which letters its signs are: what was read of it may be others; "
+    f"with {INSTALL} such a page is read as a picture, where the file holds the font."
+)
+UNMAPPED: Final = 3  # words of letters without a meaning from which on a page is in doubt
+
+
+def _read_page(pdf: Any, number: int, unread: list[int], doubts: dict[int, str]) -> tuple[list[Line], list[str]]:
     """The lines of a page, and the text across them; a page that cannot be read, or that is a picture, is `unread`."""
     try:
         with closing(pdf[number]) as page:
-            words, across = words_of(page)
+            words, across, unmapped, drawn = words_of(page, over)
             if not words and any(True for _ in page.get_objects(max_depth=2)):
                 if can_recognise():
                     words = recognised(page)
                 else:
                     unread.append(number + 1)
+            elif unmapped >= UNMAPPED and drawn and can_recognise():
+                words = recognised(page)
+            elif unmapped >= UNMAPPED:
+                doubts[number] = NO_LETTERS.format(number + 1)
     except pypdfium2.PdfiumError:
         unread.append(number + 1)
         return [], []
-    return lines_of(words), across
+    return without_line_numbers(lines_of(words)), across
 
 
 def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
@@ -96,7 +123,6 @@ def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
     return metadata
 
 
-INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that brings what reads pictures
 SCALE: Final = 150 / 72  # pixels a point that a page is drawn with
 ALIKE: Final = 0.25  # share of the usual height by which a line may differ and still count as set in the same size
 

@@ -5,11 +5,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import pairwise, zip_longest
 from statistics import median
+from typing import Final
 
 from cragraph.documents.document import Writer
 from cragraph.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.documents.formats.pdf.words import Line, Vocabulary, weighted_median
+from cragraph.language.facts.dates import dates
 from cragraph.language.tables import SEPARATOR
 
 EDGE = 3  # lines at the top and at the bottom of a page that may be header and footer
@@ -35,9 +38,12 @@ def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[lis
                 # Nothing further in is header or footer.
                 ended.add(edge)
                 continue
-            if key in seen or not any(sign.isalpha() for sign in key.replace("page", "")):
+            # A date is what it says: each that differs stays once.
+            dated = " ".join([key, *(fact.text for fact in dates(line.text))])
+            if dated in seen or not any(sign.isalpha() for sign in key.replace("page", "")):
                 dropped.add(id(line))
-            seen.add(key)
+            seen.add(dated)
+            line.dated = any(fact.kind == "date" and fact.date[1] for fact in dates(line.text))
         kept.append([line for line in lines if id(line) not in dropped])
     return kept
 
@@ -124,7 +130,9 @@ def _is_prose(lines: Sequence[Line], width: float) -> bool:
 
 
 LONGEST_HEADING = 200  # characters; a bold paragraph longer than this is a paragraph
-_BULLET = re.compile(r"^(?:[•·●○◦▪■□➢►‣∙\uf0b7\uf0a7oØ§–—-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])(?=\s+\S)")
+_BULLET = re.compile(
+    r"^(?:[•·●○◦▪■□➢►‣∙\uf0b7\uf0a7oØ§–—-]|[⁽¹²³⁰-⁹⁾]{1,4}|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])(?=\s+\S)"
+)
 _END = re.compile(r"[.!?:;][\"”’)\]]*$")
 _NAMED = [re.compile(rf"^{name}\b", re.I) for name in (r"PART\s+[IVX]+", r"ITEM\s+\d+[A-C]?", r"NOTE\s+\d+")]
 
@@ -136,12 +144,15 @@ class PageWriter:
         self._writer = writer
         self._open = self._begun = False
 
-    def write(self, pages: Sequence[Sequence[Line]], across: Sequence[Sequence[str]]) -> None:
-        """Write pages; `across` holds the words that stand across the direction of each."""
+    def write(
+        self, pages: Sequence[Sequence[Line]], across: Sequence[Sequence[str]], doubts: Sequence[str] = ()
+    ) -> None:
+        """Write pages; `across` holds the words across the direction of each, `doubts` why one is in doubt."""
         self._words = Vocabulary(line.text for lines in pages for line in lines)
         self._body = weighted_median((line.height, len(line.text)) for lines in pages for line in lines)
-        for lines, aside in zip(pages, across, strict=True):
+        for lines, aside, doubt in zip_longest(pages, across, doubts, fillvalue=""):
             self._writer.page()
+            self._writer.doubting = (doubt,) if doubt else ()
             self._begun = False
             for run in in_reading_order(with_labels(lines)):
                 done = 0
@@ -153,12 +164,13 @@ class PageWriter:
                 self._prose(run[done:], run)
             if aside:
                 self._writer.paragraph(" ".join(aside))
+        self._writer.doubting = ()
 
     def _prose(self, lines: Sequence[Line], column: Sequence[Line]) -> None:
         left, right = min(line.x0 for line in column), max(line.x1 for line in column)
-        group: list[Line] = []
+        group, leading = list[Line](), _leading(column)
         for line in lines:
-            if group and _starts_new(group, line, left, right):
+            if group and _starts_new(group, line, left, right, leading):
                 self._piece(group)
                 group = []
             group.append(line)
@@ -168,13 +180,19 @@ class PageWriter:
     def _piece(self, group: Sequence[Line]) -> None:
         goes_on = self._open and not self._begun
         self._open, self._begun = False, True
+        if group[0].dated:
+            day = (segment.text for segment in group[0].segments if any(dates(segment.text)))
+            self._writer.heading(next(day, group[0].text), 0)
+            return
         text = self._words.mended(reduce(self._words.joined, (line.text for line in group)))
         if len(group) == 1 and _is_row(group[0]):
-            self._writer.line(SEPARATOR.join(segment.text for segment in group[0].segments if segment.text))
+            self._writer.line(_row_text(group[0]))
         elif level := _heading_level(group, text, self._body):
             self._writer.heading(text, level)
         elif bullet := _BULLET.match(text):
-            self._writer.item(text[bullet.end() :].strip(), bullet[0] if bullet[0][-1] in ".)" else "-")
+            self._writer.item(
+                text[bullet.end() :].strip(), bullet[0] if bullet[0][-1] in ".)" or bullet[0][0] in "⁽¹²³" else "-"
+            )
         else:
             self._writer.paragraph(text, joined=goes_on and text[0].islower())
             self._open = text[-1] not in ".!?:"
@@ -196,13 +214,25 @@ def _tables(lines: Sequence[Line]) -> Iterator[Span]:
             done = span.end
 
 
-def _starts_new(group: Sequence[Line], line: Line, left: float, right: float) -> bool:
+SPACED: Final = 0.3  # share of lines that begin with a small letter from which on a wide leading is that of prose
+
+
+def _leading(column: Sequence[Line]) -> float:
+    """The usual gap between the lines of a column of prose; 0 where lines that stand apart may be paragraphs."""
+    goes_on = sum(line.text[:1].islower() for line in column)
+    gaps = [line.top - last.bottom for last, line in pairwise(column)]
+    return median(gaps) if len(gaps) > 2 and goes_on >= SPACED * len(column) else 0.0
+
+
+def _starts_new(group: Sequence[Line], line: Line, left: float, right: float, leading: float) -> bool:
     last = group[-1]
     if (
-        line.top - last.bottom > 0.4 * min(line.height, last.height)
+        line.top - last.bottom > max(0.4 * min(line.height, last.height), 1.2 * leading)
         or abs(line.height - last.height) > 0.08 * last.height
         or line.bold != last.bold
         or _BULLET.match(line.text)
+        or line.dated
+        or last.dated
         or _is_row(line)
         or _is_row(last)
         or (line.bold and _named_level(line.text))
@@ -215,6 +245,17 @@ def _starts_new(group: Sequence[Line], line: Line, left: float, right: float) ->
     room = right - 0.12 * (right - left) - last.x1
     forced = room > line.words[0].x1 - line.words[0].x0
     return forced or bool(indented and _END.search(last.text))
+
+
+def _row_text(line: Line) -> str:
+    """The cells of a row; a label that ends in a colon, or that dots lead from, stands before its value."""
+    parts = [segment for segment in line.segments if segment.text]
+    text = ""
+    for before, segment in pairwise([None, *parts]):
+        if before is not None:
+            text = f"{text.rstrip(':')}: " if before.leads or before.text.endswith(":") else text + SEPARATOR
+        text += segment.text if segment else ""
+    return text
 
 
 def _is_row(line: Line) -> bool:

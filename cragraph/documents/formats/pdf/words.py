@@ -4,14 +4,15 @@ import ctypes
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
+from itertools import pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from cragraph.documents.signs import lowered, raised
+from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import SIGNS, TAILS, is_number, is_period
 
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
@@ -19,6 +20,7 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
 _TURNS, ASLANT = 4, -1
+USUAL: Final = 12.0  # height in points of a line, where a page has none
 _UPRIGHT = 0.12  # of a quarter turn: a page that was scanned askew is upright, a watermark across it is not
 SMALLER: Final = 0.85  # share of a line's height below which signs are set in a smaller size
 RAISED: Final = 0.2  # share of it by which raised signs stand higher
@@ -45,23 +47,48 @@ class PageWord(NamedTuple):
         return (self.top + self.bottom) / 2
 
 
-def words_of(page: Any) -> tuple[list[PageWord], list[str]]:
-    """The words of a page in the direction of most of them, in the order of the file, and the text across them."""
+class PageText(NamedTuple):
+    """The words of a page in the direction of most of them, in the order of the file; the text across them.
+
+    `unmapped` counts the words most of whose letters are glyphs that the file does not say the meaning of; `drawn` says
+    whether it holds the font that these are drawn with.
+    """
+
+    words: list[PageWord]
+    across: list[str]
+    unmapped: int = 0
+    drawn: bool = True
+
+
+def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
+    """The words of a page, with what stands `over` it, given the page and the usual height of its words."""
     with closing(page.get_textpage()) as text:
-        words = _placed(text)
+        words, unmapped, drawn = _placed(text)
     turns = Counter(turn for _, turn in words if turn != ASLANT)
     main = turns.most_common(1)[0][0] if turns else 0
     left, bottom, right, top = page.get_cropbox()
-    upright = [_turned(word, main, right - left, top - bottom) for word, turn in words if turn == main]
-    return upright, [word.text for word, turn in words if turn != main]
+    usual = weighted_median((word.bottom - word.top, 1) for word, turn in words if turn == main) or USUAL
+    above = over(page, usual)
+    placed = [_struck(word, above.struck) for word, turn in words if turn == main] + above.words
+    upright = [_turned(word, main, right - left, top - bottom) for word in placed]
+    return PageText(upright, [word.text for word, turn in words if turn != main] + above.comments, unmapped, drawn)
 
 
-def _placed(page: Any) -> list[tuple[PageWord, int]]:
-    """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns."""
+def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) -> PageWord:
+    """The word, or what stands for one that was struck out in one of some boxes."""
+    x, y = (word.x0 + word.x1) / 2, (word.top + word.bottom) / 2
+    inside = any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in boxes)
+    return word._replace(text=STRUCK) if inside else word
+
+
+def _placed(page: Any) -> tuple[list[tuple[PageWord, int]], int, bool]:
+    """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns; how many
+    of them have letters without a meaning, and whether the file holds the pictures of these letters."""
     codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
     twice = doubled(page, codes)
     words: list[tuple[PageWord, int]] = []
     signs: list[tuple[int, int]] = []
+    unmapped, drawn = 0, True
     for index, code in enumerate([*codes, _SPACE]):
         if code in _LINE_HYPHENS:
             code = 0x2D
@@ -69,8 +96,12 @@ def _placed(page: Any) -> list[tuple[PageWord, int]]:
             signs.extend([(code, index)] * (2 if index in twice else 1))
         elif signs and index - 1 not in twice:
             words.append(_word(page, signs))
+            # A bullet or a sign of a symbol font stands alone.
+            lost = sum(pdfium.FPDFText_HasUnicodeMapError(page, place) == 1 for _, place in signs)
+            unmapped += lost > 1 and 2 * lost > len(signs)
+            drawn &= lost < 2 or _is_embedded(page, signs[0][1])
             signs = []
-    return words
+    return words, unmapped, drawn
 
 
 def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
@@ -157,8 +188,15 @@ def font_name(page: Any, index: int) -> bytes:
     return bytes(_NAME.value)
 
 
+def _is_embedded(page: Any, index: int) -> bool:
+    """Whether the file holds the font of a sign, so that it can be drawn as it is meant."""
+    font = pdfium.FPDFTextObj_GetFont(pdfium.FPDFText_GetTextObject(page, index))
+    return bool(font) and pdfium.FPDFFont_GetIsEmbedded(font) == 1
+
+
 SAME_LINE = 0.4  # words are on one line where their middles are nearer than this share of the higher one
 CELL_GAP = 0.9  # a gap wider than this share of the line's height parts two cells; justified words stand closer
+_BRACKETED = re.compile(r"\(\w{1,2}\)$")  # beside an amount, a mark like this would pass for a negative one
 _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
@@ -171,12 +209,39 @@ class Cell(NamedTuple):
     x1: float
 
 
+_LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def leftwards(words: Iterable[PageWord]) -> bool:
+    """Whether most words with letters are in a script that reads from right to left."""
+    lettered = [bool(_LEFTWARDS.search(word.text)) for word in words if _LETTER.search(word.text)]
+    return 2 * sum(lettered) > len(lettered)
+
+
+def as_read(words: Sequence[PageWord]) -> Iterator[str]:
+    """The texts of words that stand from left to right, in the order of their reading."""
+    if not leftwards(words):
+        yield from (word.text for word in words)
+        return
+    run: list[str] = []  # words of another script among them, which reads from left to right
+    for word in reversed(words):
+        if _LETTER.search(word.text) and not _LEFTWARDS.search(word.text):
+            run.insert(0, word.text)
+        else:
+            yield from run
+            run = []
+            yield word.text
+    yield from run
+
+
 class Segment:
     """Words of a line that stand together; `text` leaves dot leaders out."""
 
     def __init__(self, words: Sequence[PageWord]) -> None:
         self.words = words
-        self.text = _TRAILING_LEADER.sub("", " ".join(word.text for word in words)).strip()
+        self.leads = False  # whether dots lead from it to the next
+        self.text = settled(_TRAILING_LEADER.sub("", " ".join(as_read(words))).strip())
         self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
 
     def parts(self) -> list[Cell]:
@@ -195,8 +260,10 @@ class Line:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
+        self.dated = False  # whether it is a header of pages that says of which day they are
         self.words = [word for segment in segments for word in segment.words]
-        self.text = " ".join(segment.text for segment in segments if segment.text)
+        texts = [segment.text for segment in segments if segment.text]
+        self.text = " ".join(texts[::-1] if leftwards(self.words) else texts)
         self.x0, self.x1 = segments[0].x0, max(segment.x1 for segment in segments)
         self.top, self.bottom = min(word.top for word in self.words), max(word.bottom for word in self.words)
 
@@ -246,25 +313,77 @@ def _segments(words: Iterable[PageWord]) -> list[Segment]:
     height = weighted_median((word.height, len(word.text)) for word in ordered)
     low = weighted_median((word.bottom, len(word.text)) for word in ordered)
     segments: list[list[PageWord]] = []
+    led: set[int] = set()
     apart = True
     right = 0.0
-    for word in ordered:
+    for word, behind in zip_longest(ordered, ordered[1:]):
         above = low - word.bottom > RAISED * height and word.height < SMALLER * height and len(word.text) < 5
-        if above and not apart and word.x0 - right < 0.3 * height:
+        if above and segments and word.x0 - right < (1.2 if _BRACKETED.match(word.text) else 0.3) * height:
             last = segments[-1][-1]
             segments[-1][-1] = last._replace(text=last.text + raised(word.text, last.text), x1=word.x1)
             right = word.x1
             continue
-        if above:
+        # The number of a footnote stands right before it.
+        begins = not segments and behind is not None and abs(behind.x0 - word.x1) < 0.5 * height
+        if above and (begins or (segments and _BRACKETED.match(word.text))):
             word = word._replace(text=raised(word.text))
         if _LEADER.match(word.text):
             apart = True
+            led.add(len(segments) - 1)
             continue
         if apart or word.x0 - right > CELL_GAP * height:
             segments.append([])
         segments[-1].append(word)
         right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
-    return [Segment(segment) for segment in segments]
+    made = [Segment(segment) for segment in segments]
+    for number, segment in enumerate(made):
+        segment.leads = number in led or bool(_TRAILING_LEADER.search(segment.words[-1].text))
+    return made
+
+
+LEAST_NUMBERED: Final = 5  # lines of a page from which on numbers in its margin count them; of every fifth, three
+ALIGNED: Final = 3.0  # points by which the edges of such numbers differ at most
+
+
+def without_line_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Lines without the numbers that count them in a margin of the page.
+
+    They stand in a column of their own beside lines of prose and rise by one step. The numbers of a list or of the rows
+    of a table stand beside what begins anew, or beside several cells.
+    """
+    for side in (0, -1):
+        outer = {n: line.segments[side].words[side] for n, line in enumerate(lines)}
+        numbers = {n: word for n, word in outer.items() if word.text.isdecimal() and len(word.text) < 6}
+        for edge in ("x0", "x1"):
+            usual = weighted_median((getattr(word, edge), 1) for word in numbers.values())
+            own = {n: word for n, word in numbers.items() if abs(getattr(word, edge) - usual) <= ALIGNED}
+            if _counts_lines(lines, own, side):
+                return [left for n, line in enumerate(lines) if (left := _without(line, own.get(n)))]
+    return list(lines)
+
+
+def _counts_lines(lines: Sequence[Line], numbers: Mapping[int, PageWord], side: int) -> bool:
+    values = [int(word.text) for word in numbers.values()]
+    steps = {later - earlier for earlier, later in pairwise(values)}
+    step = steps.pop() if len(steps) == 1 else 0
+    if step not in (1, 2, 5, 10) or len(values) < (3 if step > 2 else LEAST_NUMBERED):
+        return False
+    rest = [left for n, line in enumerate(lines) if (left := _without(line, numbers.get(n)))]
+    if side == 0:
+        apart = max(w.x1 for w in numbers.values()) < min((line.x0 for line in rest), default=0.0)
+    else:
+        apart = min(w.x0 for w in numbers.values()) > max((line.x1 for line in rest), default=math.inf)
+    single = sum(len(line.segments) == 1 for line in rest)
+    goes_on = sum(line.text[:1].islower() for line in rest)
+    return apart and single >= 0.8 * len(rest) and goes_on >= max(1, 0.15 * len(rest))
+
+
+def _without(line: Line, word: PageWord | None) -> Line | None:
+    """A line without one of its words; None where nothing else stands in it."""
+    if word is None:
+        return line
+    kept = [[other for other in segment.words if other is not word] for segment in line.segments]
+    return Line([Segment(words) for words in kept if words]) if any(kept) else None
 
 
 def weighted_median(values: Iterable[tuple[float, int]]) -> float:
