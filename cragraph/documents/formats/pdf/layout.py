@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -150,7 +150,7 @@ class PageWriter:
         """Write pages; `across` holds the words across the direction of each, `doubts` why one is in doubt."""
         self._words = Vocabulary(line.text for lines in pages for line in lines)
         self._body = weighted_median((line.height, len(line.text)) for lines in pages for line in lines)
-        for lines, aside, doubt in zip_longest(pages, across, doubts, fillvalue=""):
+        for lines, aside, doubt in zip(pages, across, doubts or [""] * len(pages), strict=True):
             self._writer.page()
             self._writer.doubting = (doubt,) if doubt else ()
             self._begun = False
