@@ -82,6 +82,7 @@ FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
+WHOLE_TABLE: Final = 40  # rows of a table that a capable model is given whole
 ENCODER_SHARE: Final = 0.2
 """The weight of the reader beside the lexical reranker: it was trained to answer, not to find."""
 
@@ -276,6 +277,11 @@ class Parts:
     def neighbours(self, *arguments: Any) -> Any:
         """The chunks around passages, from the store."""
         return Neighbours(self.store)(*arguments)
+
+    def rows_of(self, source: str, where: Mapping[str, Any] | None) -> list[Passage]:
+        """The rows of a file if it has at most `WHOLE_TABLE` of them, else none."""
+        rows = cast(Store, self.store).of_source(source, where, WHOLE_TABLE + 1)
+        return rows if len(rows) <= WHOLE_TABLE else []
 
     def sources(self) -> list[str]:
         """The names of all that can be searched."""

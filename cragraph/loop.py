@@ -9,6 +9,7 @@ from langgraph.graph import StateGraph
 from cragraph.build import FETCHED, KEPT, Parts
 from cragraph.graph.build import Act, build_graph, rescue, step
 from cragraph.metrics import log_run
+from cragraph.models.speak import speak
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize, Ways
 from cragraph.nodes.generate import Generate
@@ -67,6 +68,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             kept,
             parts.neighbours if searched and stored else None,
             lambda: parts.chat is not None and parts.chat.worth.capable,
+            parts.rows_of if searched and stored else None,
         ),
         "generate": Generate(parts.generator, compute, verify.quotation_first, parts.quoting),
         "verify": verify,
@@ -77,6 +79,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             partial(log_run, settings.metrics_log) if settings.metrics_log is not None else None,
             parts.weights,
             ways,
+            speak,
         ),
     }
 

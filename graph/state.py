@@ -63,6 +63,7 @@ class State:
     verification: dict[str, Any] | None = None
     issues: list[str] = field(default_factory=list)
     nearest: list[Nearest] = field(default_factory=list)
+    stopped: str = ""
 
 
 class CragInput(BaseModel):
@@ -113,6 +114,7 @@ class CragOutput(BaseModel):
     attempts: list[Attempt]
     issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")
     nearest: list[Nearest] = Field(description="Of an abstention: the passages that come nearest, best first.")
+    stopped: str = Field(description="Why the loop ended: accepted, nothing at fault, attempts used up, and the like.")
     degraded: list[str] = Field(description="What did not run as asked, and why; empty when all went well.")
     models: dict[str, str] = Field(description="What ran, by role.")
     llm_calls: int

@@ -46,7 +46,10 @@ class Compute:
         tables = self.tables.about(question, state.held, where)
         if not tables:
             return None
-        plan = self.write(question, tables, self.near, notes) if self.write else Plan()
+        # A call is worth its time where a table is among the passages that the search found nearest.
+        near = {p["source"] for p in state.held if "row" in p["metadata"]}
+        asks = self.write is not None and any(table.source in near for table in tables)
+        plan = self.write(question, tables, self.near, notes) if asks and self.write else Plan()
         if plan.declined:
             return None
         found = _run([plan.reading]) if plan.reading else []

@@ -4,13 +4,13 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from cragraph.answers.candidates import is_row
 from cragraph.answers.ranking import MOST_ROWS
 from cragraph.answers.yes_no import lead
 from cragraph.graph.context import Context
-from cragraph.graph.routing import chosen, relevant, wanted_chunks
+from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped
 from cragraph.graph.state import State
 from cragraph.language.languages import LEFT_OUT, unread
 from cragraph.language.sentences import sentences
@@ -39,6 +39,9 @@ TOLD = (*SUMMARY, "answered", "supported", "crag_attempts")
 SHOWN = 3  # passages that are listed where nothing is answered
 UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
 EXCERPT = 300  # characters of one of them, where no sentence of it shares a word with the question
+
+
+NOTHING_NEW: Final = "The search for a correction found nothing that was not read before."
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Finalize:
     log: Callable[[Mapping[str, Any]], None] | None = None
     weights: Mapping[str, Weights] | None = None
     ways: Ways = Ways()
+    speak: Callable[[str], None] | None = None
+    """Streams the answer once it is decided, where it was verified: drafts are not streamed then."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
@@ -107,9 +112,12 @@ class Finalize:
             "issues": issues,
             "degraded": degraded,
             "nearest": near,
+            "stopped": why_stopped(state, context) or NOTHING_NEW,
             "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts],
             "timings_ms": state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)},
         }
+        if self.speak is not None and context.verify:
+            self.speak(ended.answer)
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
             told = {"issues": unquoting(issues), "degraded": unquoting(degraded)} if ended.withheld else {}

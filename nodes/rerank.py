@@ -18,6 +18,7 @@ from cragraph.types import Attempt, Passage
 CAPABLE_K = 8
 """Passages that a capable model reads: of the answers that stand in one passage, the first five of the reranked hold
 .90, the first eight .93, the first twelve .97."""
+TABLES = 2  # small tables that a capable model reads whole
 READ_AGAIN = 4  # passages of the first pass that it reads again beside those of a later search
 ROWS_BESIDE = 20  # rows that are kept beside the best passages where a question asks for all that match
 NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
@@ -36,6 +37,8 @@ class Rerank:
     top_k: int = 5
     neighbours: NeighbourFinder | None = None
     capable: Callable[[], bool] = bool
+    whole: Callable[[str, Mapping[str, Any] | None], list[Passage]] | None = None
+    """The rows of a file, where these are few enough to be read whole; none otherwise."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the kept passages, best first; on later passes, what already proved a claim is kept too."""
@@ -65,6 +68,8 @@ class Rerank:
             place = {p["chunk_id"]: n for n, p in enumerate(state.held) if p["chunk_id"] in state.read}
             kept.sort(key=lambda p: place.get(p["chunk_id"], len(place)))
         kept = [without_around(passage) for passage in kept]
+        if self.whole is not None and self.capable() and state.searched:
+            kept = self._with_tables(kept, context)
         if context.passage_window and self.neighbours is None:
             notes.degraded(NO_STORE)
         elif context.passage_window and self.neighbours and state.searched:
@@ -74,6 +79,19 @@ class Rerank:
         new = sum(p["chunk_id"] not in state.read for p in kept)
         read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
         return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
+
+    def _with_tables(self, kept: list[Passage], context: Context) -> list[Passage]:
+        """The passages with all rows of a small table in place of its first row."""
+        whole: list[Passage] = []
+        tables = list(dict.fromkeys(p["source"] for p in kept if "row" in p["metadata"]))[:TABLES]
+        for passage in kept:
+            if "row" not in passage["metadata"] or passage["source"] not in tables:
+                whole.append(passage)
+            elif not any(p["source"] == passage["source"] for p in whole):
+                rows = self.whole(passage["source"], context.where) if self.whole else []
+                own = {p["chunk_id"]: p for p in kept if p["source"] == passage["source"]}
+                whole += [own.get(p["chunk_id"], p) for p in rows] if rows else own.values()
+        return whole
 
     def _ranked(self, query: str, pool: list[Passage], notes: Notes) -> list[Passage]:
         """The passages as the reranker has them; as the search had them where it fails, which is noted."""

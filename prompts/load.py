@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b, sha256
 from importlib.resources import files
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from secrets import token_bytes
 from typing import Final
@@ -177,12 +177,28 @@ _TAME = {ord("<"): "\u2039", ord(">"): "\u203a", ord("["): "(", ord("]"): ")", o
 
 
 def delimited(passages: Sequence[Passage], marker: str) -> str:
-    """The passages as numbered, delimited material, numbered from 1, each with its source."""
+    """The passages as numbered, delimited material, numbered from 1, each with its source and heading.
+
+    Rows of one file that follow each other stand in one block, each behind its number.
+    """
     blocks = []
-    for number, passage in enumerate(passages, start=1):
-        named = neutral(passage["filename"] or passage["source"], marker)
-        source = re.sub(r'[\s"<>]+', " ", named)[:80].strip()
-        page = f" p. {passage['page']}" if passage["page"] is not None else ""
-        head = f"<<passage {marker} {number}: {source}{page}>>"
-        blocks.append(f"{head}\n{neutral(passage['text'], marker)}\n<<end {marker}>>")
+    numbered = enumerate(passages, start=1)
+    for (_, is_row), some in groupby(numbered, key=lambda one: (one[1]["source"], "row" in one[1]["metadata"])):
+        own = list(some)
+        for rows in [own] if is_row else [[one] for one in own]:
+            number, passage = rows[0]
+            numbers = str(number) if len(rows) == 1 else f"{number}-{rows[-1][0]}"
+            texts = (passage["text"] if len(rows) == 1 else f"[{n}] {p['text']}" for n, p in rows)
+            head = f"<<passage {marker} {numbers}: {_titled(passage, marker)}>>"
+            lines = "\n".join(neutral(text, marker) for text in texts)
+            blocks.append(f"{head}\n{lines}\n<<end {marker}>>")
     return "\n\n".join(blocks)
+
+
+def _titled(passage: Passage, marker: str) -> str:
+    """Where a passage is from: its file, page, and the headings that it stands under, as far as its text has none."""
+    heading = str(passage["metadata"].get("heading") or "")
+    parts = [passage["filename"] or passage["source"]]
+    parts += [f"p. {passage['page']}"] if passage["page"] is not None else []
+    parts += [f"({heading})"] if heading and heading.rpartition(" > ")[2] not in passage["text"] else []
+    return re.sub(r'[\s"<>]+', " ", neutral(" ".join(parts), marker))[:120].strip()

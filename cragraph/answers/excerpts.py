@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 BUDGET: Final = 440
 """Estimated tokens of text that are sent, some 600 with what stands around it: of 248 questions of new users the answer
 stands in what is sent of 234, in all passages of 238, and in 229 of what 340 tokens chosen without meaning hold."""
+ROW_FRAME: Final = 4  # of a row, which stands in one block with others
 FRAME: Final = 24  # tokens of the lines around a passage, so that many small pieces cost what they cost
 READ: Final = 1.5  # what the reader's choice is worth beside words, which count 1 at most
 NEAR: Final = 0.35  # what a sentence gains that stands beside one that the words or the reader choose
@@ -70,7 +71,7 @@ def excerpts(
     A passage that was widened because a run asked for its surroundings is sent whole, and so is all that fits.
     """
     whole = [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
-    cost = sum(estimated_tokens(p["text"]) + FRAME for p in passages)
+    cost = sum(estimated_tokens(p["text"]) + (ROW_FRAME if "row" in p["metadata"] else FRAME) for p in passages)
     if cost <= budget + FRAME * 2 or any("parts" in passage for passage in passages):
         return whole
     split = [_pieces(number, passage) for number, passage in enumerate(passages)]
@@ -83,7 +84,8 @@ def excerpts(
         if worth[piece] < LEAST and chosen:
             break
         extra = [p for p in _with_lead(piece, split[piece.passage]) if p not in chosen]
-        more = sum(p.tokens for p in extra) + (0 if piece.passage in seen else FRAME)
+        frame = ROW_FRAME if "row" in passages[piece.passage]["metadata"] else FRAME
+        more = sum(p.tokens for p in extra) + (0 if piece.passage in seen else frame)
         # Of a list that the question asks for, every row is part of the answer.
         if spent + more > budget + (budget if worth[piece] >= LISTED else 0) and chosen:
             continue

@@ -108,8 +108,9 @@ ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_grap
 BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
 """Judges, as they are asked for, beside which a chat model judges where there is one; for `llm` always, for the others
 where its verdict says something that the embedded reading does not."""
-FIRM: Final = 0.95
-"""The probability from which the embedded reading of an answer is firm enough to ask no model."""
+FIRM: Final = 0.88
+"""The probability from which the embedded reading of an answer is firm enough not to ask the model that wrote it."""
+VERY_FIRM: Final = 0.95  # the same of a model that did not write it
 
 
 @dataclass(frozen=True)
@@ -293,7 +294,9 @@ class Verifier:
             return False
         if case.judge == "llm":
             return True
-        firm = found.confidence >= FIRM and found.supported_by_passages and not found.conflicts
+        # Who named a model of its own to judge wants to hear it; one that judges itself says less that is new.
+        own = case.written is not None and case.written.model == self.model.caller.title
+        firm = found.confidence >= (FIRM if own else VERY_FIRM) and found.supported_by_passages and not found.conflicts
         return self.model.caller.worth.judges and not firm
 
     def _by_model(self, case: "_Case", found: Verification) -> tuple[list[Verdict], Judged] | None:

@@ -3,10 +3,10 @@
     python -m lab.benchmarks.large_model ask --way careful --folder choir --folder hall --every 2 --work WORK
     python -m lab.benchmarks.large_model table WORK/*.jsonl
 
-Questions are those of `lab/benchmarks/traps`. A request whose reply is not known is written to WORK/ask/PART-KEY.txt and
-waits until somebody writes WORK/reply/PART-KEY.txt: a writer who plays one part, and sees neither code nor answers.
-Replies that are known lie in `lab/benchmarks/traps/replies.jsonl`, by part and key, so that the same prompts need nobody
-(`keep` adds those of WORK). Parts:
+Questions are those of `lab/benchmarks/traps`. A request whose reply is not known is written to WORK/ask/PART-KEY.txt
+and waits until somebody writes WORK/reply/PART-KEY.txt: a writer who plays one part, and sees neither code nor answers.
+Replies that are known lie in `lab/benchmarks/traps/replies.jsonl`, by part and key, so that the same prompts need
+nobody (`keep` adds those of WORK). Parts:
 
     careful   answers from the passages alone, says that it does not know where they do not answer, judges with quotes
     hasty     as careful, but one answer in six has a slip: the row above, a condition left out, last year's rule, …
@@ -36,7 +36,7 @@ from cragraph.protocols import Notes
 from cragraph.run import Assistant
 from cragraph.types import IDK
 from cragraph.verification.judges.verdicts import best_sentence
-from lab.benchmarks.traps import is_right, stands_in
+from lab.benchmarks.traps import is_right
 from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 TRAPS: Final = Path(__file__).parent / "traps"
@@ -192,7 +192,8 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Ask, print the table, or keep the replies of a folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     verbs = parser.add_subparsers(dest="verb", required=True)
     asking = verbs.add_parser("ask", help="ask the questions of some folders in one way")
     asking.add_argument("--way", choices=["none", "plain", *WRITER], action="append", required=True)
@@ -206,7 +207,8 @@ def main() -> None:
     if given.verb == "table":
         table(rows_of(given.rows))
     elif given.verb == "keep":
-        lines = [json.dumps({"name": n, "reply": r}, ensure_ascii=False) for n, r in sorted(known(given.work).items())]
+        every = sorted(known(given.work).items())
+        lines = [json.dumps({"name": name, "reply": reply}, ensure_ascii=False) for name, reply in every]
         KNOWN.write_text("\n".join(lines) + "\n", encoding="utf-8")
     else:
         models = {f"{part}:8b": ModelInfo(parameter_size="8.0B") for part in PARTS}

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSc
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
+from cragraph.language.facts import extract
 from cragraph.language.quotes import placed
 from cragraph.language.sentences import sentence_spans
 from cragraph.models.chat import ChatPart, ask
@@ -252,10 +253,15 @@ def control_claim(passages: Sequence[Passage]) -> str:
     for passage in passages:
         for start, end in sentence_spans(passage["text"]):
             sentence = " ".join(passage["text"][start:end].split())
-            figure = re.search(r"(?<![\w.,:/-])\d{1,6}(?![\w.,:/-]*\d)", sentence)
-            if figure is None or not CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] or "|" in sentence:
+            plain = CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] and sentence.endswith(".")
+            if not plain or set("|#*_") & set(sentence):
                 continue
-            return sentence[: figure.start()] + _other_number(int(figure[0]) + 3, text) + sentence[figure.end() :]
+            for fact in extract(sentence):
+                figure = re.fullmatch(r"\D*(\d{1,6})\D*", fact.text)
+                if figure is None or fact.kind not in ("number", "money", "measure", "percent", "time"):
+                    continue
+                at = fact.start + figure.start(1)
+                return sentence[:at] + _other_number(int(figure[1]) + 3, text) + sentence[at + len(figure[1]) :]
     return PLAIN_CONTROL.format(number=_other_number(7341, text))
 
 
