@@ -185,8 +185,8 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
         lost = sum(r["found"] != "right" for r in right)
         accepted = [r for _, r in pairs if r["accepted"] and not r["abstained"]]
         calls = [r["llm_calls"] for _, r in pairs]
-        print(f"| {way} ({len(pairs)}) | {ends['right']}, {ends['refused']}, {ends['wrong']} | {len(right)}, {declined}, "
-              f"{len(can) - len(right) - declined}; {lost} | {cannot['right']}, {cannot['wrong']} | {len(accepted)}, "
+        print(f"| {way} ({len(pairs)}) | {ends['right']}, {ends['refused']}, {ends['wrong']} | {len(right)}, "
+              f"{declined}, {len(can) - len(right) - declined}; {lost} | {cannot['right']}, {cannot['wrong']} | {len(accepted)}, "
               f"{sum(r['found'] == 'right' for r in accepted)} | {fmean(calls):.2f}, {max(calls)} |")  # fmt: skip
 
 
