@@ -185,9 +185,14 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
         lost = sum(r["found"] != "right" for r in right)
         accepted = [r for _, r in pairs if r["accepted"] and not r["abstained"]]
         calls = [r["llm_calls"] for _, r in pairs]
-        print(f"| {way} ({len(pairs)}) | {ends['right']}, {ends['refused']}, {ends['wrong']} | {len(right)}, "
-              f"{declined}, {len(can) - len(right) - declined}; {lost} | {cannot['right']}, {cannot['wrong']} | {len(accepted)}, "
-              f"{sum(r['found'] == 'right' for r in accepted)} | {fmean(calls):.2f}, {max(calls)} |")  # fmt: skip
+        kept = sum(r["found"] == "right" for r in accepted)
+        wrong = len(can) - len(right) - declined
+        cells = [
+            f"{way} ({len(pairs)})", f"{ends['right']}, {ends['refused']}, {ends['wrong']}",
+            f"{len(right)}, {declined}, {wrong}; {lost}", f"{cannot['right']}, {cannot['wrong']}",
+            f"{len(accepted)}, {kept}", f"{fmean(calls):.2f}, {max(calls)}",
+        ]  # fmt: skip
+        print(f"| {' | '.join(cells)} |")
 
 
 def main() -> None:
