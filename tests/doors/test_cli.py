@@ -23,7 +23,7 @@ Shell = Callable[..., Any]
 RESPONSE = {
     "question", "answer", "abstained", "accepted", "decision", "confidence",
     "confidence_level", "is_grounded", "citations", "computed", "conflicts", "verification",
-    "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "timings_ms",
+    "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "stopped", "timings_ms",
 }  # fmt: skip
 ROW = {"confidence", "level", "is_grounded", "accepted", "decision", "claims", "signals", "issues", "ms"}
 CLAIM = {"text", "start", "end", "verdict", "support", "contradiction", "judge", "evidence"}
