@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.answers.questions import FIGURES, Kind, Question, read_question
-from cragraph.language.cells import Cell, cells, said
+from cragraph.language.cells import Cell, cells, row_at, said
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import UNITS, read_header
 from cragraph.language.lexicon import LEXICON
@@ -104,9 +104,11 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
     """
     tables: dict[str, list[tuple[Candidate, list[Cell]]]] = {}
     for candidate in pool:
-        read = cells(candidate.text) if candidate.is_row and not one_of_many(question, candidate) else []
+        if not candidate.is_row or one_of_many(question, candidate):
+            continue
+        passage = passages[candidate.passage]
+        read = row_at(passage, candidate.start, candidate.end)
         if any(cell.name for cell in read):
-            passage = passages[candidate.passage]
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
     looked = (_Asked(question, rows).answer() for rows in tables.values())
     best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)

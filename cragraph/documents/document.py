@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.table_text import Table, header_line, row_lines
+from cragraph.language.cells import CELLS, Span
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it
@@ -18,7 +19,7 @@ TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
         "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
-        "rows", "row", "scores", "collection", "doubts", "left_out",
+        "rows", "row", "scores", "collection", "doubts", "left_out", CELLS,
     )
 )  # fmt: skip
 """Names that say something of every passage, which others rely on; a column or a value of front matter of that name is
@@ -56,6 +57,7 @@ class Block:
     `header` is the heading row of the table a row belongs to. `joined` marks a block that goes on from the one before
     it (a paragraph over a page break). `fields` are the values of a record by column; a block that has some is a chunk
     of its own, with them in its metadata. `doubts` say in sentences why the file may not say what was read here.
+    `cells` say where in a row, from its start on, its values stand; `table` tells the tables of a file apart.
     """
 
     start: int
@@ -65,6 +67,8 @@ class Block:
     joined: bool = False
     fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, hash=False)
     doubts: tuple[str, ...] = ()
+    cells: tuple[Span, ...] = ()
+    table: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Writer:
         self._blocks: list[Block] = []
         self._headings: list[Heading] = []
         self._pages: list[int] = []
-        self._page_due = 0
+        self._page_due = self._tables = 0
         self._doubts: dict[str, None] = {}
         self.doubting: tuple[str, ...] = ()
         """Why the file may not say what is read of the pieces that follow."""
@@ -178,17 +182,19 @@ class Writer:
             if line.strip():
                 self._write(line.rstrip(), "code")
 
-    def line(self, text: str, fields: Mapping[str, Any] = NOTHING) -> None:
+    def line(self, text: str, fields: Mapping[str, Any] = NOTHING, cells: tuple[Span, ...] = ()) -> None:
         """Write one line of a record; with `fields` to filter by it becomes a chunk of its own."""
-        if text := one_line(text):
-            self._write(text, "row", fields=fields)
+        if line := one_line(text):
+            self._write(line, "row", fields=fields, cells=cells if line == text else ())
 
     def table(self, table: Table, *, labelled: bool | None = None, doubts: Sequence[str] = ()) -> None:
         """Write a table as rows that carry their column headings; `doubts` are of each of them."""
         header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
-        for line, is_header in row_lines(table, labelled=labelled):
-            if line := one_line(line):
-                self._write(line, "row", header="" if is_header else header, apart=apart)
+        self._tables += 1
+        for text, cells in row_lines(table, labelled=labelled):
+            if line := one_line(text):
+                own = cells if line == text else ()
+                self._write(line, "row", header=header if cells else "", apart=apart, cells=own, table=self._tables)
                 apart = False
                 for doubt in doubts:
                     self.doubt(doubt)

@@ -12,7 +12,7 @@ from zlib import crc32
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.documents.formats.plain import draft as plain_draft
-from cragraph.language.tables import SEPARATOR
+from cragraph.language.cells import Span, written
 
 Scalar = str | int | float | bool
 Leaf = tuple[str, Scalar]
@@ -33,6 +33,7 @@ class RowText(NamedTuple):
     line: str
     fields: Mapping[str, Any] = NOTHING
     doubts: tuple[str, ...] = ()
+    cells: tuple[Span, ...] = ()
 
 
 def record_drafts(
@@ -86,21 +87,24 @@ def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading
         name = field_name(path)
         if name and not (isinstance(value, str) and len(value) > LONGEST):
             fields.setdefault(name, value)
-    return RowText(SEPARATOR.join(map(line_of, pairs)), fields)
+    line, cells = written((one_line(name), _said(leaf), False) for name, leaf in pairs)
+    return RowText(line, fields, cells=cells)
 
 
 def line_of(leaf: Leaf) -> str:
     """`name: value` of one leaf."""
-    name, value = leaf
-    text = one_line(str(value).lower() if isinstance(value, bool) else str(value))
-    return f"{name}: {text}" if name else text
+    return written([(one_line(leaf[0]), _said(leaf[1]), False)])[0]
+
+
+def _said(value: Scalar) -> str:
+    return one_line(str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
     """Rows in groups, each ended by a line whose checksum hits one in 32, so that a change moves no later group."""
     writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
-        writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING)
+        writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING, row.cells)
         for doubt in row.doubts:
             writer.doubt(doubt)
         if number - first + 1 >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:

@@ -9,6 +9,7 @@ from typing import Final
 
 from cragraph.documents.document import Block, Document, Heading
 from cragraph.errors import InputError
+from cragraph.language.cells import CELLS, Cell, Row, kept
 from cragraph.language.sentences import sentence_spans
 from cragraph.passages import content_id
 from cragraph.types import Passage
@@ -187,6 +188,8 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
         metadata["heading"] = " > ".join(heading.title for heading in paths[above - 1])
     if inside := [path for path in paths[above:] if path[-1].start < end]:
         metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
+    if rows := [_row(unit, text, start) for unit in units if unit.block.cells]:
+        metadata[CELLS] = kept(text, rows)
     if doubts := dict.fromkeys((*document.doubts, *(doubt for unit in units for doubt in unit.block.doubts))):
         metadata["doubts"] = [*doubts]
     row = next((unit.block for unit in units if unit.block.kind == "row"), None)
@@ -208,6 +211,16 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
         retrieval_score=None,
         rerank_score=None,
     )
+
+
+def _row(unit: Unit, text: str, start: int) -> Row:
+    """A row in a passage that begins at `start`; of one that is cut, the cells that are in this piece."""
+    block, cells = unit.block, list[Cell]()
+    for name, first, last in block.cells:
+        first, last = max(block.start + first, unit.start), min(block.start + last, unit.end)
+        if first < last:
+            cells.append(Cell(name, text[first - start : last - start], first - start))
+    return Row(tuple(cells), "", unit.start - start, unit.end - start, str(block.table))
 
 
 def _page(document: Document, offset: int) -> int | None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cragraph.language.cells import SEPARATOR, Span, written
 from cragraph.language.markers import RAISED
-from cragraph.language.tables import SEPARATOR
 
 _NUMBER = re.compile(rf"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*(?:\s?{RAISED})*$")
 _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
@@ -107,8 +107,8 @@ def header_line(table: Table) -> str:
     return SEPARATOR.join(part for part in (table.caption, names) if part)
 
 
-def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, bool]]:
-    """Lines of the table with whether each is its heading.
+def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    """Lines of the table, each with where its cells stand in it; its heading has none.
 
     `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
     does where the other columns hold amounts or where it has no heading.
@@ -117,15 +117,15 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
     body = table.rows[table.headers :]
     head = header_line(table)
     if head and not table.names:
-        yield head, True
+        yield head, ()
     if labelled is None:
         others = [cell for row in body for cell in row[1:] if cell.strip()]
         labelled = not names or not names[0] or sum(map(is_number, others)) * 2 > len(others) > 0
     for row in body:
-        yield row_line(row, names, bare_first=labelled), False
+        yield row_line(row, names, bare_first=labelled)
 
 
-def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> str:
+def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> tuple[str, tuple[Span, ...]]:
     """One row, `label | name: cell | name: cell`; signs that stand in cells of their own go to their amounts."""
     given = [" ".join(cell.split()) for cell in row]
     for column, cell in enumerate(given):
@@ -135,11 +135,6 @@ def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> s
         elif cell in TAILS and column and given[column - 1]:
             given[column - 1] += cell
             given[column] = ""
-    cells = []
-    for column, cell in enumerate(given):
-        name = names[column] if column < len(names) else ""
-        if not cell:
-            continue
-        plain = not name or name == cell or (column == 0 and bare_first)
-        cells.append(cell if plain else f"{name}: {cell}")
-    return SEPARATOR.join(cells)
+    named = [names[column] if column < len(names) else "" for column in range(len(given))]
+    cells = enumerate(zip(named, given, strict=True))
+    return written((name, cell, name == cell or (n == 0 and bare_first)) for n, (name, cell) in cells if cell)

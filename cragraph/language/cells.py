@@ -1,26 +1,41 @@
-"""Rows of tables as lines of text, `Lamp | price_eur: 9 | colour: red`: their cells, and how a person says one."""
+"""Rows of tables: their cells as they are kept with a passage, the text that is made of them, how a person says one.
+
+A loader writes a row as text once (`written`) and keeps where each value stands in it; whoever wants cells asks
+`rows_of`. Only of a passage that came without them (given by a caller, or stored by an older version) are the lines
+read: ``Lamp | price_eur: 9 | colour: red``.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from cragraph.language.headers import read_header
 from cragraph.language.words import content_words
+from cragraph.types import Passage
 
-_CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,40}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
+SEPARATOR: Final = " | "
+"""What stands between the cells of a row in a passage."""
+CELLS: Final = "cells"
+"""The field of a passage's metadata that keeps its rows: `of`, the length of the text that they stand in, and `rows`,
+each a start, an end, the number of the table in its document, and the cells (column, start, end)."""
+
+_CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,60}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
 _BARE: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
+
+Span = tuple[str, int, int]
+"""The name of a column, empty where it has none, and where its value stands in a text."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a row: its column's name (empty where it has none), its value, and where that begins in the row."""
+    """A cell of a row: its column's name (empty where it has none), its value, and where that begins in the text."""
 
     name: str
     value: str
-    start: int
+    start: int = -1
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -29,28 +44,122 @@ class Cell:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where the value stands in the row."""
+        """Where the value stands in the text."""
         return self.start, self.start + len(self.value)
 
     @property
     def label(self) -> str:
         """What it calls its row: its value, behind the name of its column where it is a mere number or code."""
-        return (
-            self.value if _WORDS.search(self.value) or not self.name else f"{read_header(self.name).words} {self.value}"
-        )
+        named = _WORDS.search(self.value) or not self.name
+        return self.value if named else f"{read_header(self.name).words} {self.value}"
 
 
-def cells(row: str) -> list[Cell]:
-    """The cells of a row; a cell without a column's name has an empty one."""
-    read, at = [], 0
-    for part in row.split(" | "):
+@dataclass(frozen=True)
+class Row:
+    """A row of a table, and where its text stands in its passage; `table` tells the tables of a document apart."""
+
+    cells: tuple[Cell, ...]
+    chunk_id: str = ""
+    start: int = 0
+    end: int = 0
+    table: str = ""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Cell]:
+        """The first cell of each column."""
+        found: dict[str, Cell] = {}
+        for cell in self.cells:
+            found.setdefault(cell.name, cell)
+        return found
+
+    def labelled(self) -> "Row":
+        """The row with its cells of named columns; a first cell without one is its name."""
+        first = Cell("name", self.cells[0].value, self.cells[0].start)
+        own = self.cells if self.cells[0].name or "name" in self.by_name else (first, *self.cells[1:])
+        return replace(self, cells=tuple(cell for cell in own if cell.name))
+
+    def moved(self, by: int) -> "Row":
+        """The row in a text that begins so many characters before its own."""
+        cells = tuple(replace(cell, start=cell.start + by) for cell in self.cells)
+        return replace(self, cells=cells, start=self.start + by, end=self.end + by)
+
+    def value(self, column: str) -> str:
+        """What stands in a column, empty for nothing."""
+        return self.by_name[column].value if column in self.by_name else ""
+
+
+def written(cells: Iterable[tuple[str, str, bool]]) -> tuple[str, tuple[Span, ...]]:
+    """A row as text, and where its values stand in it; cells are a name, a value, and whether it goes unnamed."""
+    parts, spans, at = list[str](), list[Span](), 0
+    for name, value, bare in cells:
+        part = value if bare or not name else f"{name}: {value}"
+        spans.append((name, at + len(part) - len(value), at + len(part)))
+        parts.append(part)
+        at += len(part) + len(SEPARATOR)
+    return SEPARATOR.join(parts), tuple(spans)
+
+
+def kept(text: str, rows: Sequence[Row]) -> dict[str, Any]:
+    """Rows as the metadata of a passage with this text keeps them."""
+    cells = [[[cell.name, *cell.place] for cell in row.cells] for row in rows]
+    return {"of": len(text), "rows": [[r.start, r.end, r.table, own] for r, own in zip(rows, cells, strict=True)]}
+
+
+def rows_of(passage: Passage) -> list[Row]:
+    """The rows of tables in a passage, in order."""
+    text, field = passage["text"], passage["metadata"].get(CELLS)
+    if not isinstance(field, Mapping) or field.get("of") != len(text):
+        return [*_read(passage)]
+    return [
+        Row(tuple(Cell(name, text[a:b], a) for name, a, b in cells), passage["chunk_id"], start, end, str(table))
+        for start, end, table, cells in field["rows"]
+    ]
+
+
+def row_at(passage: Passage, start: int, end: int) -> list[Cell]:
+    """The cells of the row that stands in a stretch of a passage, their places counted from its beginning."""
+    row = next((row for row in rows_of(passage) if start <= row.start < end), None)
+    if row is None:
+        return cells(passage["text"][start:end])
+    return [Cell(cell.name, cell.value, cell.start - start) for cell in row.cells]
+
+
+# -- of text alone -----------------------------------------------------------------------------------------------------
+
+
+def cells(line: str) -> list[Cell]:
+    """The cells of a line; a cell without a column's name has an empty one."""
+    found, at = [], 0
+    for part in line.split(SEPARATOR):
         match = _CELL.fullmatch(part)
         name, value = (match[1].strip(), match[2]) if match else ("", part)
         start = at + (match.start(2) if match else 0)
         start += len(value) - len(value.lstrip(" |"))
-        read.append(Cell(name, value.strip(" |\n"), start))
-        at += len(part) + len(" | ")
-    return read
+        found.append(Cell(name, value.strip(" |\n"), start))
+        at += len(part) + len(SEPARATOR)
+    return found
+
+
+def _read(passage: Passage) -> Iterator[Row]:
+    """The rows of a passage by its lines; a row of names alone is the heading of those below it."""
+    about, at = passage["metadata"], 0
+    header = [part.strip() for part in str(about.get("table_header") or "").split(SEPARATOR)]
+    record = isinstance(about.get("row"), int)
+    for line in passage["text"].split("\n"):
+        start, at = at, at + len(line) + 1
+        if SEPARATOR not in line and not record:
+            continue
+        own = [Cell(cell.name, cell.value, start + cell.start) for cell in cells(line)]
+        names = {cell.name for cell in own}
+        if names == {""}:
+            header = [cell.value for cell in own]
+            continue
+        first = next((name for name in header if name and name not in names), "")
+        own = [Cell(first, own[0].value, own[0].start), *own[1:]] if not own[0].name else own
+        yield Row(tuple(own), passage["chunk_id"], start, start + len(line), SEPARATOR.join(header))
+
+
+# -- as a person says them ---------------------------------------------------------------------------------------------
 
 
 def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
@@ -65,19 +174,18 @@ def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
     return f"{read_header(cell.name).title} for {name}: {_valued(cell)}"
 
 
-def place_said(claim: str, row: str) -> tuple[int, int] | None:
-    """Where in a row the cell stands that a claim says as `said` does; None where the row does not say so.
+def place_said(claim: str, row: Sequence[Cell]) -> tuple[int, int] | None:
+    """Where the cell of a row stands that a claim says as `said` does; None where the row does not say so.
 
     Column, value, unit and the name of the row must all be this row's, capitals and the article aside.
     """
     told = " ".join(claim.split()).rstrip(" .").casefold()
-    read = cells(row)
-    for cell in read:
+    for cell in row:
         lead, value = f"{read_header(cell.name).title} for ".casefold(), f": {_valued(cell)}".rstrip(" .").casefold()
         if not cell.name or not told.startswith(lead) or not told.endswith(value):
             continue
         name = told[len(lead) : -len(value)].removeprefix("the ")
-        labels = [form.casefold() for other in read if other is not cell for form in {other.label, other.value} if form]
+        labels = [form.casefold() for other in row if other is not cell for form in {other.label, other.value} if form]
         if name in labels or any(name == f"{one}, {two}" for one in labels for two in labels if one != two):
             return cell.place
     return None

@@ -1,20 +1,18 @@
-"""Tables as they are read back from passages: rows of cells with their places, columns with what they hold."""
+"""Tables of all rows of a file: columns with what they hold, and what a row is called."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
+from cragraph.language.cells import Row, rows_of
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import CURRENCIES, UNITS, Header, read_header
 from cragraph.language.markers import RAISED
 from cragraph.language.words import stem
 from cragraph.types import Passage
-
-SEPARATOR: Final = " | "
-"""What stands between the cells of a row in a passage."""
 
 Kind = Literal["number", "flag", "date", "text"]
 
@@ -25,7 +23,6 @@ MISSING: Final = frozenset(
 YES: Final = frozenset({"yes", "true", "y", "x", "✓", "ja"})
 NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
 
-_CELL: Final = re.compile(r"\s*([^:|]{1,80}?): (.*)", re.S)
 _FIGURE: Final = re.compile(
     r"(?P<open>\()?\s*(?P<sign>[-−–+])?\s*(?P<before>US\$|[A-Z]{3}|[$€£¥])?\s*(?P<sign2>[-−–+])?\s*"
     r"(?P<figure>\d(?:[\d.,'’\u00a0\u202f ]*\d)?)"
@@ -43,29 +40,6 @@ _TOTAL: Final = re.compile(
 )
 _MARK: Final = re.compile(rf"(?<=[\d)%])\s?{RAISED}$")  # of a footnote, behind an amount
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
-
-
-class Cell(NamedTuple):
-    """A value as it stands in the text of its chunk, and where; `start` is -1 where a chunk's end cut it."""
-
-    value: str
-    chunk_id: str = ""
-    start: int = -1
-    end: int = -1
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row by the names of its columns; `chunk_id`, `start` and `end` say where its text stands."""
-
-    cells: Mapping[str, Cell]
-    chunk_id: str = ""
-    start: int = 0
-    end: int = 0
-
-    def value(self, column: str) -> str:
-        """What stands in a column, empty for nothing."""
-        return self.cells[column].value if column in self.cells else ""
 
 
 @dataclass(frozen=True)
@@ -116,7 +90,7 @@ class Table:
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         """The columns by name, in the order of their first cell."""
-        names = dict.fromkeys(name for row in self.rows for name in row.cells)
+        names = dict.fromkeys(name for row in self.rows for name in row.by_name)
         return {name: read_column(name, [row.value(name) for row in self.rows]) for name in names}
 
     @cached_property
@@ -240,15 +214,34 @@ def day_of(text: str) -> str | None:
 def tables_of(passages: Iterable[Passage]) -> list[Table]:
     """The tables in all passages of one source, which come in order."""
     found: dict[tuple[str, ...], _Growing] = {}
-    reading = _Lines(found)
     for passage in passages:
-        if isinstance(passage["metadata"].get("row"), int):
-            _record(passage, found)
-        elif SEPARATOR in passage["text"]:
-            reading.read(passage)
+        about = passage["metadata"]
+        record = isinstance(about.get("row"), int)
+        for row in map(Row.labelled, rows_of(passage)):
+            if record:
+                # A column may be called so as well; its values are the rows' own.
+                named = [str(about[key]) for key in ("title", "heading") if about.get(key) and key not in row.by_name]
+                title, key = " › ".join(dict.fromkeys(named)), ("", "records")
+                place: tuple[object, ...] = (passage["doc_id"], about["row"])
+            else:
+                title, key = _heading(passage, row.start), (passage["doc_id"], row.table)
+                place = (passage["doc_id"], passage["start_index"] + row.start)
+            # The number of a table tells it apart; of lines that were read the heading and the columns do.
+            own = found.setdefault((*key, "" if row.table.isdigit() else title), _Growing(passage, title))
+            # A row that was cut into several chunks is put together again.
+            before = own.rows.get(place)
+            own.rows[place] = replace(before, cells=(*before.cells, *row.cells)) if before else row
+            own.passages[passage["chunk_id"]] = passage
     grown = [one for one in found.values() if len(one.rows) > 1 and one.width > 1]
-    several = len(grown) > 1
-    return [one.table(titled=several) for one in grown]
+    return [one.table(titled=len(grown) > 1) for one in grown]
+
+
+def _heading(passage: Passage, start: int) -> str:
+    """The heading above a place of a passage, or else the names of the columns."""
+    about = passage["metadata"]
+    paths = [str(path) for at, path in about.get("headings") or () if at <= start]
+    path = paths[-1] if paths else str(about.get("heading") or "")
+    return path.rpartition(" > ")[2] or str(about.get("table_header") or "")
 
 
 @dataclass
@@ -262,155 +255,21 @@ class _Growing:
 
     @property
     def width(self) -> int:
-        return len({name for row in self.rows.values() for name in row.cells})
+        return len({name for row in self.rows.values() for name in row.by_name})
 
     def table(self, *, titled: bool) -> Table:
-        about = self.first["metadata"]
-        columns = next(iter(self.rows.values())).cells
+        about, every = self.first["metadata"], [*self.rows.values()]
+        columns = every[0].by_name
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in columns)
-        first = next(iter(columns), "")
-        totals = {n for n, row in self.rows.items() if _TOTAL.fullmatch(row.value(first).strip(" :*"))}
-        rows = tuple(row for n, row in self.rows.items() if n not in totals)
+        first = every[0].cells[0].name
+        summing = [_TOTAL.fullmatch(row.value(first).strip(" :*")) is not None for row in every]
         return Table(
             source=self.first["source"],
             filename=self.first["filename"],
-            rows=rows,
+            rows=tuple(row for row, sums in zip(every, summing, strict=True) if not sums),
             title=self.title if titled else "",
             headings=f"{headings} {self.title}".strip(),
-            totals=tuple(row for n, row in self.rows.items() if n in totals),
+            totals=tuple(row for row, sums in zip(every, summing, strict=True) if sums),
             left_out=str(about.get("left_out") or ""),
             passages=self.passages,
         )
-
-
-def _record(passage: Passage, found: dict[tuple[str, ...], _Growing]) -> None:
-    """A row of a file of records; one that is cut into several chunks is put together again."""
-    about = passage["metadata"]
-    cells = {cell.name: cell.cell for cell in cells_of(passage["text"], passage["chunk_id"])}
-    # A column may be called so as well; its values are the rows' own.
-    named = [key for key in ("title", "heading") if about.get(key) and key not in cells]
-    title = " › ".join(dict.fromkeys(str(about[key]) for key in named))
-    own = found.setdefault(("records", title), _Growing(passage, title))
-    key = (passage["doc_id"], about["row"])
-    before = own.rows.get(key)
-    if before is None:
-        own.rows[key] = Row(cells, passage["chunk_id"], 0, len(passage["text"]))
-    else:
-        own.rows[key] = Row({**cells, **before.cells}, before.chunk_id, before.start, before.end)
-    own.passages[passage["chunk_id"]] = passage
-
-
-class _Named(NamedTuple):
-    name: str
-    cell: Cell
-
-
-def cells_of(line: str, chunk_id: str = "", at: int = 0, names: Sequence[str] | None = None) -> list[_Named]:
-    """The cells of a row's line, which begins at `at` in its chunk; one without a name has an empty one.
-
-    `names` are those of the columns, where they are known; what is none of them is a part of the value before.
-    """
-    read: list[_Named] = []
-    start = at
-    for part in line.split(SEPARATOR):
-        match = _CELL.fullmatch(part)
-        if match and names is not None and match[1].strip() not in names:
-            match = None
-        name, value = (match[1].strip(), match[2]) if match else ("", part)
-        first = start + (match.start(2) if match else 0) + len(value) - len(value.lstrip(" |\n"))
-        value = value.strip(" |\n")
-        if not name and read and names is None:
-            # A value that holds the bar itself: the rest of it.
-            before = read.pop()
-            read.append(
-                _Named(
-                    before.name, before.cell._replace(value=f"{before.cell.value} | {value}", end=first + len(value))
-                )
-            )
-        else:
-            read.append(_Named(name, Cell(value, chunk_id, first, first + len(value))))
-        start += len(part) + len(SEPARATOR)
-    return read
-
-
-class _Lines:
-    """Reads tables that stand among text: a heading row, then a line a row, over as many chunks as it takes."""
-
-    def __init__(self, found: dict[tuple[str, ...], _Growing]) -> None:
-        self.found = found
-        self.header: tuple[str, ...] = ()
-        self.count = 0
-        self.last: tuple[str, int] = ("", -1)
-
-    def read(self, passage: Passage) -> None:
-        lines = list(_lines(passage["text"]))
-        given = tuple(
-            p.strip() for p in str(passage["metadata"].get("table_header") or "").split(SEPARATOR) if p.strip()
-        )
-        place = (passage["doc_id"], passage["chunk_index"])
-        goes_on = place == (self.last[0], self.last[1] + 1)
-        self.last = place
-        if given and given != self.header:
-            self._begin(given)
-        elif not given or not goes_on:
-            self.header = given if given else ()
-            self.count += not given
-        for number, (start, line) in enumerate(lines):
-            parts = [part.strip() for part in line.split(SEPARATOR)]
-            if len(parts) < 2:
-                # Text between two tables ends the first.
-                if line.strip() and self.header and number and not given:
-                    self.header = ()
-                continue
-            names = self._names(parts)
-            if not names and (following := next((below for _, below in lines[number + 1 : number + 2]), "")):
-                own = {match[1].strip() for p in following.split(SEPARATOR) if (match := _CELL.fullmatch(p.strip()))}
-                heading = SEPARATOR.join(parts)
-                if own and sum(name in heading for name in own) * 2 > len(own):
-                    self._begin(tuple(parts))
-                    continue
-            if names:
-                self._row(passage, start, line, names)
-
-    def _begin(self, header: tuple[str, ...]) -> None:
-        self.header = header
-        self.count += 1
-
-    def _names(self, parts: Sequence[str]) -> list[str]:
-        """The names of columns that stand before the cells of a line; none where it is no row of this table."""
-        if not self.header:
-            return []
-        heading = SEPARATOR.join(self.header)
-        named = [match[1].strip() for part in parts if (match := _CELL.fullmatch(part))]
-        return [name for name in named if name in heading]
-
-    def _row(self, passage: Passage, start: int, line: str, names: Sequence[str]) -> None:
-        key = ("lines", passage["doc_id"], str(self.count))
-        about = passage["metadata"]
-        heading = str(about.get("heading") or "")
-        for at, path in about.get("headings") or ():
-            if at <= start:
-                heading = str(path)
-        own = self.found.setdefault(key, _Growing(passage, heading.rpartition(" > ")[2] or SEPARATOR.join(self.header)))
-        cells: dict[str, Cell] = {}
-        for name, cell in cells_of(line, passage["chunk_id"], start, self._all(names)):
-            cells.setdefault(name or self._first(names), cell)
-        own.rows[(passage["doc_id"], passage["start_index"] + start)] = Row(
-            cells, passage["chunk_id"], start, start + len(line)
-        )
-        own.passages[passage["chunk_id"]] = passage
-
-    def _all(self, names: Sequence[str]) -> list[str]:
-        return [*names, *self.header]
-
-    def _first(self, names: Sequence[str]) -> str:
-        """The heading of the first column, whose cells go without it; a caption may stand before it."""
-        at = self.header.index(names[0]) if names[0] in self.header else 0
-        return self.header[max(at - 1, 0)]
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    for line in text.split("\n"):
-        yield at, line
-        at += len(line) + 1

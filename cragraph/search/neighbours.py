@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
+from cragraph.language.cells import CELLS, Row, kept, rows_of
 from cragraph.protocols import Notes, Store
 from cragraph.store.filters import Where, fits
 from cragraph.types import Part, Passage
@@ -104,9 +105,11 @@ def read_wide(passages: Sequence[Passage]) -> list[Passage]:
             wide.append(passage)
             continue
         others = [p for p in (*passages, *before) if p["doc_id"] == passage["doc_id"] and p is not passage]
-        text, start_index, parts = _joined(passage, chunks, others)
+        text, start_index, parts, rows = _joined(passage, chunks, others)
         before += chunks
-        wide.append({**without_around(passage), "text": text, "start_index": start_index, "parts": parts})
+        metadata = passage["metadata"] | ({CELLS: kept(text, rows)} if rows else {})
+        whole: Any = {"text": text, "start_index": start_index, "parts": parts, "metadata": metadata}
+        wide.append({**without_around(passage), **whole})
     return wide
 
 
@@ -141,7 +144,9 @@ def _nearest_first(passage: Passage, near: Sequence[Passage], usable: Sequence[s
     return chosen
 
 
-def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]) -> tuple[str, int, list[Part]]:
+def _joined(
+    passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]
+) -> tuple[str, int, list[Part], list[Row]]:
     """The text of chunks in a row: what they repeat once, what lies between them as blanks, offset for offset."""
     place = passage["chunk_index"]
     spans = [(passage["start_index"], _end(passage), passage)]
@@ -157,7 +162,7 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
             spans.append((first, last, chunk))
     start = spans[0][0]
     text = ""
-    parts: list[Part] = []
+    parts, rows = list[Part](), list[Row]()
     for first, last, chunk in spans:
         skipped, at = first - chunk["start_index"], first - start
         if at > len(text):
@@ -167,7 +172,10 @@ def _joined(passage: Passage, chunks: Sequence[Passage], others: Sequence[Passag
         if doubts := chunk["metadata"].get("doubts"):
             part["doubts"] = doubts
         parts.append(part)
-    return text, start, parts
+        for row in rows_of(chunk):
+            if skipped <= row.start and row.end <= skipped + last - first:
+                rows.append(row.moved(at - skipped))
+    return text, start, parts, rows
 
 
 def _end(passage: Passage) -> int:

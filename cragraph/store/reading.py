@@ -22,7 +22,7 @@ from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
 from cragraph.store.records import sha256_of
 from cragraph.types import Passage
 
-_SPLITTER: Final = 4  # to be raised when loading or splitting changes so much that files should be read again
+_SPLITTER: Final = 5  # to be raised when loading or splitting changes so much that files should be read again
 COUNTING: Final = 5.0  # seconds that counting the rows of a file goes on beyond what is taken of it
 PIECE: Final = 128  # passages a message at most, which bounds what is held of a file that is larger than memory
 _AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, where the system has pipes that hold as much

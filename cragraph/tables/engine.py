@@ -323,7 +323,8 @@ class _Engine:
             query=self.query, answer=text, value=value if isinstance(value, str) else plain(value), unit=unit,
             labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited, chance=chance,
         )  # fmt: skip
-        read = {self.table.rows[n].chunk_id: None for n in total.rows} if self.table.passages else ()
+        rests_on = [self.table.rows[n] for n in total.rows] + ([] if self.own["where"] else [*self.table.totals])
+        read = {row.chunk_id: None for row in rests_on} if self.table.passages else ()
         doubts = [doubt for i in read for doubt in self.table.passages[i]["metadata"].get("doubts", ())]
         if left_out := self.table.left_out:
             made["answer"] += f" ({left_out})"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from cragraph.errors import CragError, StoreError
-from cragraph.language.tables import SEPARATOR, Table, tables_of
+from cragraph.language.cells import SEPARATOR
+from cragraph.language.tables import Table, tables_of
 from cragraph.models.cache import LRU
 from cragraph.protocols import Store
 from cragraph.tables.engine import compute

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final, cast
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
-from cragraph.language.tables import SEPARATOR, Table
+from cragraph.language.cells import SEPARATOR
+from cragraph.language.tables import Table
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.protocols import Notes
@@ -100,7 +101,7 @@ def told(table: "Table", most: int = SHOWN[0]) -> str:
         some = values if not more else values[: most // 3]
         lines.append(f"  {column.name} ({column.kind}): {'; '.join(value[:40] for value in some)}{more}")
     for row in table.totals:
-        lines.append(f"  total row, not among the rows: {SEPARATOR.join(cell.value for cell in row.cells.values())}")
+        lines.append(f"  total row, not among the rows: {SEPARATOR.join(cell.value for cell in row.cells)}")
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from cragraph.language.cells import place_said
+from cragraph.language.cells import place_said, rows_of
 from cragraph.language.markers import without_markers
 from cragraph.types import Claim, Evidence, Passage, Verdict
 from cragraph.verification.judges.verdicts import verdict_of
@@ -17,15 +17,13 @@ def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
     if ": " not in text or "\n" in text.strip():
         return None
     for number, passage in enumerate(passages):
-        at = 0
-        for line in passage["text"].split("\n"):
-            if " | " in line and place_said(text, line) is not None:
-                start = at + len(line) - len(line.lstrip())
-                quote = line.strip()
+        for row in rows_of(passage):
+            if place_said(text, row.cells) is not None:
+                quote = passage["text"][row.start : row.end].strip()
+                start = passage["text"].index(quote, row.start)
                 evidence = Evidence(
                     quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=start + len(quote)
                 )
                 why = "The row has this cell, in this column."
                 return verdict_of(claim, "supported", 1.0, 0.0, evidence, why, JUDGE)
-            at += len(line) + 1
     return None

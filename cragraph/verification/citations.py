@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from cragraph.language.cells import CELLS
 from cragraph.language.markers import Marker, code_spans, find_markers, without_markers
 from cragraph.language.sentences import sentence_spans
 from cragraph.passages import heading_at
@@ -149,6 +150,7 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
         for quote in pointer.quotes.get(position, ())
         if quote in passage["text"]
     )
+    metadata.pop(CELLS, None)
     if metadata.pop("headings", None) and quotes:
         metadata["heading"] = heading_at(passage, passage["text"].index(next(iter(quotes))))
     return Citation(

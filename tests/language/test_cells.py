@@ -42,14 +42,14 @@ def test_a_cell_as_a_person_says_it(question: str, column: str, line: str) -> No
     read = cells(SANDER)
     cell = next(cell for cell in read if cell.name == column)
     assert said(cell, [read[0]], question) == line
-    start, end = place_said(line, SANDER) or (0, 0)
+    start, end = place_said(line, cells(SANDER)) or (0, 0)
     assert SANDER[start:end] == cell.value
 
 
 def test_a_number_that_names_a_row_stands_behind_its_column() -> None:
     read = cells(ORDER)
     assert said(read[2], [read[0]], "What is the status of order 502?") == "Status for order 502: waiting for clay"
-    assert place_said("Status for order 502: waiting for clay", ORDER)
+    assert place_said("Status for order 502: waiting for clay", cells(ORDER))
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_number_that_names_a_row_stands_behind_its_column() -> None:
     ],
 )
 def test_another_value_unit_row_or_column_is_not_what_the_row_says(claim: str) -> None:
-    assert place_said(claim, SANDER) is None
+    assert place_said(claim, cells(SANDER)) is None

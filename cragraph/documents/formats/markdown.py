@@ -91,7 +91,7 @@ class _Copy:
         self._lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
         self._parts: list[str] = []
         self._done = 0
-        self._shift = 0
+        self._shift = self._tables = 0
         self.blocks: list[Block] = []
         self.headings: list[Heading] = []
 
@@ -126,8 +126,10 @@ class _Copy:
         table = Table(grid, headers=1)
         header = header_line(table)
         place = start + self._shift
-        for line, is_header in row_lines(table):
-            self.blocks.append(Block(place, place + len(line), "row", "" if is_header else header))
+        self._tables += 1
+        for line, cells in row_lines(table):
+            block = Block(place, place + len(line), "row", header if cells else "", cells=cells, table=self._tables)
+            self.blocks.append(block)
             self._parts.append(line + "\n")
             place += len(line) + 1
         self._parts[-1] = self._parts[-1][:-1]
@@ -141,7 +143,11 @@ class _Copy:
         write(self._text[start:end], writer, limits)
         read, place = writer.draft(), start + self._shift
         self._parts += [self._text[self._done : start], read.text]
-        self.blocks += [replace(b, start=b.start + place, end=b.end + place) for b in read.blocks]
+        self.blocks += [
+            replace(b, start=b.start + place, end=b.end + place, table=b.table and b.table + self._tables)
+            for b in read.blocks
+        ]
+        self._tables += max((b.table for b in read.blocks), default=0)
         self.headings += [replace(h, start=h.start + place) for h in read.headings]
         self._shift, self._done = place + len(read.text) - end, end
 
