@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from charset_normalizer import from_bytes
+from chardetng_py import EncodingDetector
 
 from cragraph.errors import DocumentError, InputError, encodable
 
@@ -91,7 +91,13 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_WESTERN = {"latin_1", "iso8859_1", "iso8859_15", "cp1252"}
+# Of the names that browsers have for encodings, those that are others here, or mean more than they do here.
+_NAMES = {
+    "shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs", "iso-8859-8-i": "iso8859_8",
+    "windows-874": "cp874",
+}  # fmt: skip
+_HIGH = re.compile(b"[\x80-\xff]")
+_OF_DOS = re.compile(b"(?<=[A-Za-z])[\x81\x82\x84\x94](?=[A-Za-z])")  # ü é ä ö there, quotation marks in Windows-1252
 
 
 def encoding_of(path: Path) -> str:
@@ -108,11 +114,24 @@ def encoding_of(path: Path) -> str:
                 piece = file.read(1 << 20)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            # The Western encodings differ in a few signs only and short texts fit several; this one is in use.
-            best = from_bytes(head).best()
-            western = best is None or {best.encoding, *best.could_be_from_charset} & _WESTERN
-            return best.encoding if best and not western else "cp1252"
+            return guessed_encoding(head)
     return "utf-8"
+
+
+def guessed_encoding(data: bytes) -> str:
+    """The likeliest encoding of bytes; UTF-8 where nearly all of what is not ASCII is."""
+    text = data.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    if len(data) - len(text) > 8 * wrong or data.isascii():
+        return "utf-8"
+    guesser = EncodingDetector()
+    guesser.feed(data, last=True)
+    # One sign alone fits several encodings: it is then likelier to be Windows-1252, as on a page from Britain.
+    few = len({*_HIGH.findall(data)}) < 2
+    name = guesser.guess(tld=b"uk" if few else None, allow_utf8=False).lower()
+    if name in ("windows-1252", "windows-1257", "windows-1250") and len(_OF_DOS.findall(data)) > 1:
+        return "cp850"
+    return _NAMES.get(name, name)
 
 
 def plain_encoding(head: bytes) -> str | None:

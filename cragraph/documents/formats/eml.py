@@ -1,13 +1,17 @@
-"""Mail: subject, who wrote to whom and when, the text, and the names of what is attached."""
+"""Mail: subject, who wrote to whom and when, the text, and the names of what is attached; saved pages and mailboxes."""
 
+import codecs
+import mailbox
+import re
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from email import policy
 from email.message import MIMEPart
 from email.parser import BytesParser
 from pathlib import Path
 from typing import Any
 
-from cragraph.documents.clean import Limits, one_line
+from cragraph.documents.clean import Limits, guessed_encoding, one_line
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.html import write
 from cragraph.documents.formats.plain import PARAGRAPH
@@ -20,7 +24,21 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """The whole mail as one draft, with the mails attached to it; of other attachments only the names."""
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     with path.open("rb") as file:
-        mail = BytesParser(policy=policy.default).parse(file)
+        if file.read(3) != codecs.BOM_UTF8:
+            file.seek(0)
+        yield _draft(BytesParser(policy=policy.default).parse(file), limits)
+
+
+def read_box(path: Path, limits: Limits) -> Iterator[Draft]:
+    """The mails of a mailbox, each a draft; what is none is left out."""
+    limits.check("characters", path.stat().st_size // 40, "characters at least")
+    with closing(mailbox.mbox(path, create=False)) as box:
+        for key in box.iterkeys():
+            with suppress(DocumentError):
+                yield _draft(BytesParser(policy=policy.default).parsebytes(box.get_bytes(key)), limits)
+
+
+def _draft(mail: "MIMEPart[Any, Any]", limits: Limits) -> Draft:
     if not (mail["from"] or mail["subject"] or mail["date"]):
         raise DocumentError("is not a mail: it says neither who wrote it, nor when, nor what about; save it again.")
     writer = Writer(limits)
@@ -28,7 +46,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     sent = mail["date"].datetime if mail["date"] else None
     stated = {"title": _header(mail, "subject"), "author": _header(mail, "from"), "to": _header(mail, "to")}
     stated["date"] = sent.date().isoformat() if sent else ""
-    yield writer.draft({name: text for name, text in stated.items() if text})
+    return writer.draft({name: text for name, text in stated.items() if text})
 
 
 def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: int) -> None:
@@ -36,13 +54,13 @@ def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: in
     for name in ("From", "To", "Cc", "Date"):
         if text := _header(mail, name):
             writer.line(f"{name}: {text}")
-    bodies = ((body, _text(body)) for kind in (("plain", "html"), ("html",)) if (body := mail.get_body(kind)))
-    body, text = next(((body, text) for body, text in bodies if text.strip()), (None, ""))
-    if body and body.get_content_subtype() == "html":
-        write(text, writer, limits)
-    else:
-        for paragraph in PARAGRAPH.findall(text):
-            writer.paragraph(paragraph)
+    plain, page = (_text(part) if (part := mail.get_body((kind,))) else "" for kind in ("plain", "html"))
+    paragraphs = PARAGRAPH.findall(plain)
+    if page.strip() and not _is_all(plain, page, limits):
+        write(page, writer, limits)
+        paragraphs = []
+    for paragraph in paragraphs:
+        writer.paragraph(paragraph)
     parts = list(mail.iter_attachments()) if mail.is_multipart() else []
     names = [one_line(part.get_filename() or "") for part in parts]
     if any(names):
@@ -52,13 +70,26 @@ def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: in
             _write(part.get_content(), writer, limits, level + 1)
 
 
+def _is_all(plain: str, page: str, limits: Limits) -> bool:
+    """Whether a plain text has half of what the page beside it says: some only say that there is a page."""
+    beside = Writer(limits)
+    write(page, beside, limits)
+    ours, theirs = ({*re.findall(r"\w+", text.casefold())} for text in (plain, beside.draft().text))
+    return bool(ours) and 2 * len(ours & theirs) >= len(theirs)
+
+
 def _text(part: "MIMEPart[Any, Any]") -> str:
-    """The text of a part; in an encoding that is not known, as Windows-1252."""
-    try:
-        return str(part.get_content())
-    except LookupError:
-        return bytes(part.get_payload(decode=True)).decode("cp1252", "replace")
+    """The text of a part: in the encoding that it names, or else in the one that its bytes show."""
+    data = part.get_payload(decode=True)
+    data = data if isinstance(data, bytes) else str(part.get_payload()).encode("utf-8", "surrogateescape")
+    stated = (part.get_content_charset() or "us-ascii").replace("us-ascii", "utf-8")
+    with suppress(LookupError, UnicodeError):
+        return data.decode(stated)
+    return data.decode(guessed_encoding(data), "replace")
 
 
 def _header(mail: "MIMEPart[Any, Any]", name: str) -> str:
-    return one_line(str(mail[name] or ""))
+    """A header as text; one with bytes that are no ASCII, in the encoding that they show."""
+    raw = next((str(value) for key, value in mail.raw_items() if key.lower() == name.lower()), "")
+    data = raw.encode("ascii", "surrogateescape") if not raw.isascii() else b""
+    return one_line(data.decode(guessed_encoding(data), "replace") if data else str(mail[name] or ""))
