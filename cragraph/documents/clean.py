@@ -122,13 +122,13 @@ def guessed_encoding(data: bytes) -> str:
     """The likeliest encoding of bytes; UTF-8 where nearly all of what is not ASCII is."""
     text = data.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
-    if len(data) - len(text) > 8 * wrong or data.isascii():
+    if len(data) - len(text) > 4 * wrong or data.isascii():
         return "utf-8"
     guesser = EncodingDetector()
     guesser.feed(data, last=True)
     # One sign alone fits several encodings: it is then likelier to be Windows-1252, as on a page from Britain.
     few = len({*_HIGH.findall(data)}) < 2
-    name = guesser.guess(tld=b"uk" if few else None, allow_utf8=False).lower()
+    name = str(guesser.guess(tld=b"uk" if few else None, allow_utf8=False)).lower()
     if name in ("windows-1252", "windows-1257", "windows-1250") and len(_OF_DOS.findall(data)) > 1:
         return "cp850"
     return _NAMES.get(name, name)

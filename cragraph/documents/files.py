@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -237,7 +238,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
             yield Document(
                 text=draft.text,
                 source=source or name,
-                filename=shown_name(path.name),
+                filename=shown_name(unicodedata.normalize("NFC", path.name)),
                 # The number tells apart equal texts within one file.
                 doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
                 format=form.name,

@@ -22,6 +22,8 @@ from cragraph.store.records import (
     Origin,
     StoredDocument,
     at_home,
+    composed,
+    filename_of,
     iso_time,
     left_out,
     sha256_of,
@@ -104,6 +106,11 @@ def source_of(path: str | os.PathLike[str]) -> str:
     return Path(os.path.normpath(at_home(path).absolute())).as_posix()
 
 
+def changed_at(status: os.stat_result) -> int:
+    """When a file changed last, in nanoseconds: a copy may keep the time of writing that another text had."""
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
 def roots_of(paths: Paths) -> list[Path]:
     """The paths as a list."""
     return [at_home(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
@@ -111,8 +118,9 @@ def roots_of(paths: Paths) -> list[Path]:
 
 def below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
     """The sources that are one of some files, or lie in one of some folders, in order of name."""
-    names = [name.rstrip("/") for root in roots for name in (os.fspath(root), source_of(root))]
-    return sorted(source for source in known if any(source == n or source.startswith(n + "/") for n in names))
+    names = [composed(name.rstrip("/")) for root in roots for name in (os.fspath(root), source_of(root))]
+    told = ((source, composed(source)) for source in known)
+    return sorted(source for source, name in told if any(name == n or name.startswith(n + "/") for n in names))
 
 
 def ingest(
@@ -190,7 +198,7 @@ class Ingest:
                 continue
             try:
                 status = item.path.stat()
-                now = Origin(source, "", status.st_size, status.st_mtime_ns, options.name, -1)
+                now = Origin(source, "", status.st_size, changed_at(status), options.name, -1)
                 old = self._known.get(source)
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 # One of which a part was left out is read again where more of it may go in now.
@@ -255,9 +263,12 @@ class Ingest:
         # file has, so that it is hashed at the next run.
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
+        written = job.mtime_ns
+        with suppress(OSError):
+            written = Path(job.source).stat().st_mtime_ns
         vectors = iter(() if piece.vectors is None else piece.vectors)
         for passage in piece.passages:
-            passage["metadata"].setdefault("timestamp", iso_time(job.mtime_ns))
+            passage["metadata"].setdefault("timestamp", iso_time(written))
             self._items.append(Item(passage, (origin,), next(vectors, None)))
             self._doubts.update(((piece.source, doubt), None) for doubt in passage["metadata"].get("doubts", ()))
         if piece.last:
@@ -348,12 +359,12 @@ def forget(store: Any, path: str | os.PathLike[str]) -> list[str]:
 
 def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:
     """The sources that a path means, as `forget` has it; InputError where it means none, or one of several."""
-    given, documents = os.fspath(path), list(documents)
+    given, documents = composed(os.fspath(path)), list(documents)
     if not given.strip():
         raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
     if sources := below([given], dict.fromkeys(document.source for document in documents)):
         return sources
-    sources = sorted({d.source for d in documents if given in (d.filename, d.source.rsplit("/", 1)[-1])})
+    sources = sorted({d.source for d in documents if given in (d.filename, filename_of(d.source))})
     if not sources:
         raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
     if len(sources) > 1:
@@ -395,7 +406,7 @@ def watch(
             with suppress(OSError):
                 status = item.path.stat()
                 if isinstance(item, Found):
-                    sight[str(item.path)] = (status.st_size, status.st_mtime_ns)
+                    sight[str(item.path)] = (status.st_size, changed_at(status))
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
             report = (read or ingest)(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Final
+from unicodedata import normalize
 
 from cragraph.errors import InputError, encodable
 from cragraph.store.records import FIELDS
@@ -210,7 +211,7 @@ def parse_where(expressions: str | Iterable[str]) -> dict[str, Any]:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+        self._text, self._at = normalize("NFC", text), 0  # as names and values are stored
 
     def whole(self) -> Any:
         where = self._any_of()

@@ -9,6 +9,7 @@ from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
+from unicodedata import normalize
 
 import numpy as np
 
@@ -149,8 +150,13 @@ def at_home(path: str | os.PathLike[str]) -> Path:
 
 
 def filename_of(source: str) -> str:
-    """The last part of a source's path."""
-    return source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    """The last part of a source's path; its accents composed, as people type them."""
+    return composed(source.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
+
+
+def composed(name: str) -> str:
+    """A name with composed accents: some systems keep `é` as two signs."""
+    return normalize("NFC", name)
 
 
 def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:

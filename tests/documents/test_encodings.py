@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from cragraph.documents import Document
+from cragraph.documents.clean import guessed_encoding
 
 GERMAN = "Die Prüfung der Bücher ergab: größere Mängel – „schwer“ zu übersehen. Der Gewinn fiel auf 3 Mio. €."
 FRENCH = "L'été dernier, la société a réalisé un bénéfice élevé grâce à ses activités européennes."
@@ -37,3 +38,33 @@ def test_utf_8_with_one_wrong_byte_is_read_with_a_mark_in_its_place(document: Ca
     text = document("a.txt", b"plain words \xff here").text
     assert text.startswith("plain words")
     assert text.endswith("here")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("8 °C", "cp1252"),
+        ("Le café ouvre à sept heures.", "cp1252"),
+        ("A reunião será na quinta-feira às três.", "cp1252"),
+        ("El niño pidió más azúcar.", "cp1252"),
+        ("The ticket costs £12.", "cp1252"),
+        ("naïve", "cp1252"),
+        ("The price is €40 – it’s fixed.", "cp1252"),
+        ("Der Ofen in Köln läuft ab Montag wieder.", "cp850"),
+        ("Biblioteka jest czynna w środy od dziewiątej.", "cp1250"),
+        ("Příliš žluťoučký kůň úpěl ďábelské ódy.", "cp1250"),
+        ("Kütüphane çarşamba günleri dokuzda açılır.", "cp1254"),
+        ("Η βιβλιοθήκη είναι ανοιχτή κάθε Τετάρτη.", "cp1253"),
+        ("会议在星期四。", "gb18030"),
+        ("會議在星期四。", "big5"),
+        ("図書館は水曜日の九時から開いています。", "euc_jp"),
+        ("도서관은 수요일 아홉 시부터 엽니다.", "euc_kr"),
+    ],
+)
+def test_one_short_line_is_enough_to_tell_the_encoding(text: str, encoding: str) -> None:
+    data = text.encode(encoding)
+    assert data.decode(guessed_encoding(data)) == text
+
+
+def test_utf_8_that_a_program_cut_within_a_sign_stays_utf_8() -> None:
+    assert guessed_encoding("Größe und Übermaß, größer als früher.".encode()[:-1] + b"\xc3") == "utf-8"

@@ -64,6 +64,16 @@ READ = {
     "merged cells in slides: two heading rows": (
         "Inn | 2022 Summer: 31 | 2022 Winter: 12 | 2023 Summer: 38 | 2023 Winter: 17"
     ),
+    "short Windows-1252 texts: a temperature": "The cold store is kept at 8 °C.",
+    "short Windows-1252 texts: one pound sign": "A copy costs £12.",
+    "short Windows-1252 texts: Spanish": "El curso empieza mañana y cuesta 40 €.",
+    "short Windows-1252 texts: French in CSV": "Plat: Crème brûlée | Prix: 7 €",
+    "mail: a plain part that points to the page": "The pallets arrive at gate five on Thursday.",
+    "mail: both parts say the same": "+0000\nThe pallets arrive at gate five on Thursday.",
+    "mail: no charset": "Köln\nFrom: Depot <depot@example.org>\nTo: a@example.org",
+    "mail: no charset, Windows-1252": "The café takes £3 for a coffee.",
+    "mail: a mark of byte order first": "The spare keys hang behind the door.",
+    "mail: a mailbox": "The gate code is 4417.",
     "charts: dates as numbers": "2024-02 | Trees felled: 47",
     "charts: year over quarter": "2024 Q1 | Trees felled: 52",
     "charts: a currency in the figures": "Gifts | Income: 340 €",

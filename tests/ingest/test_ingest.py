@@ -1,13 +1,14 @@
 import json
 import os
 import time
+import unicodedata
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cragraph.errors import InputError, StoreLockedError
-from cragraph.store import IngestReport, Progress, SplitOptions, Store, open_store, parse_where
+from cragraph.store import IngestReport, Progress, SplitOptions, Store, forget, open_store, parse_where
 from cragraph.store import ingest as ingest_by_a_process
 from cragraph.testing import HashEmbeddings
 
@@ -88,7 +89,7 @@ def test_a_file_that_was_only_touched_is_recognised_by_its_hash(
     assert "penguins.md" in names(report.unchanged)
     assert embeddings.asked == []
     recorded = store.index.sources()[(docs / "penguins.md").as_posix()]
-    assert recorded.mtime_ns == (OLD + 99) * 10**9
+    assert recorded.mtime_ns == (docs / "penguins.md").stat().st_ctime_ns
 
 
 def test_a_file_written_just_now_is_hashed_next_time_because_its_time_may_not_tell(store: Store, docs: Path) -> None:
@@ -304,3 +305,19 @@ def test_files_of_one_text_that_are_read_at_once_are_all_in_whole(store: Store, 
     assert [(twin.chunks, twin.complete) for twin in twins] == [(1, True)] * 3
     assert store.problems() == []
     assert ingest(docs, store).added == ingest(docs, store).changed == []
+
+
+def test_another_text_of_the_same_size_and_time_is_read(store: Store, docs: Path) -> None:
+    file = write(docs / "rate.md", "The rate is 4 per cent.")
+    os.utime(file, (10**9, 10**9))
+    ingest(docs, store)
+    file.write_text("The rate is 7 per cent.")
+    os.utime(file, (10**9, 10**9))
+    assert ingest(docs, store).changed == [file.as_posix()]
+
+
+def test_a_name_with_decomposed_accents_is_known_as_people_type_it(store: Store, docs: Path) -> None:
+    write(docs / unicodedata.normalize("NFD", "café menu.md"), "Soup costs 4 euros.")
+    ingest(docs, store)
+    assert store.dense("soup", 1, parse_where("filename='café menu.md'"))[0]["filename"] == "café menu.md"
+    assert len(forget(store, "café menu.md")) == 1

@@ -6,6 +6,7 @@ from openpyxl.styles import Font, PatternFill
 
 from lab.benchmarks.files.case import Case, text_file
 from lab.benchmarks.files.office_kit import (
+    Write,
     cell,
     data_file,
     formats,
@@ -626,4 +627,55 @@ _WORD = (
     ),
 )  # fmt: skip
 
-CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD)
+
+def _mail(name: str, *lines: str, body: bytes, mark: bytes = b"") -> Write:
+    head = ("From: Depot <depot@example.org>", "To: a@example.org", "Date: Mon, 06 May 2024 09:00:00 +0000", *lines)
+    return data_file(name, mark + "\r\n".join(head).encode() + b"\r\n\r\n" + body)
+
+
+_TWO_PARTS = (
+    "--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{}\r\n--b\r\n"
+    "Content-Type: text/html; charset=utf-8\r\n\r\n{}\r\n--b--\r\n"
+)
+_ALTERNATIVE = 'MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary="b"'
+
+_TEXTS = (
+    Case("short Windows-1252 texts: a temperature", data_file(
+        "cold.txt", "The cold store is kept at 8 °C.".encode("cp1252")),
+         "At which temperature is the cold store kept?", r"8 °C"),
+    Case("short Windows-1252 texts: one pound sign", data_file("fee.txt", (
+        "The town office keeps its records in the cellar. " * 400 + "A copy costs £12.").encode("cp1252")),
+         "How much does a copy cost?", r"£ ?12"),
+    Case("short Windows-1252 texts: Spanish", data_file(
+        "curso.txt", "El curso empieza mañana y cuesta 40 €.".encode("cp1252")),
+         "¿Cuánto cuesta el curso?", r"40 €"),
+    Case("short Windows-1252 texts: French in CSV", data_file(
+        "cafe.csv", "Plat,Prix\nCrème brûlée,7 €\n".encode("cp1252")),
+         "What is the Prix of the Crème brûlée?", r"7 €"),
+    Case("mail: a plain part that points to the page",
+         _mail("stub.eml", "Subject: Delivery", _ALTERNATIVE, body=_TWO_PARTS.format(
+             "This message needs a mail program that shows HTML.",
+             "<p>The pallets arrive at gate five on Thursday.</p>").encode()),
+         "At which gate do the pallets arrive?", r"five|5"),
+    Case("mail: both parts say the same",
+         _mail("same.eml", "Subject: Delivery", _ALTERNATIVE, body=_TWO_PARTS.format(
+             "The pallets arrive at gate five on Thursday.",
+             "<p>The pallets arrive at <b>gate five</b> on Thursday.</p>").encode()),
+         "When do the pallets arrive?", r"Thursday"),
+    Case("mail: no charset", _mail(
+        "oven.eml", "Subject: Köln", body="The oven in Köln works again on Monday.".encode()),
+         "Where does the oven work again on Monday?", r"Köln"),
+    Case("mail: no charset, Windows-1252",
+         _mail("fee.eml", "Subject: Fee", body="The café takes £3 for a coffee.".encode("cp1252")),
+         "How much does the café take for a coffee?", r"£ ?3"),
+    Case("mail: a mark of byte order first",
+         _mail("keys.eml", "Subject: Keys", body=b"The spare keys hang behind the door.", mark=b"\xef\xbb\xbf"),
+         "Where do the spare keys hang?", r"behind the door"),
+    Case("mail: a mailbox", data_file(
+        "old.mbox", b"From a@x Mon May  6 09:00:00 2024\nFrom: Ann <ann@example.org>\nSubject: Shed\n\n"
+        b"The shed key is number 12.\n\nFrom b@x Mon May  6 10:00:00 2024\nFrom: Bob <bob@example.org>\n"
+        b"Subject: Gate\n\nThe gate code is 4417.\n"),
+         "What is the gate code?", r"4417", r"\b12\b"),
+)  # fmt: skip
+
+CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD, *_TEXTS)
