@@ -36,12 +36,10 @@ from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.search.neighbours import Neighbours
 from cragraph.search.questions import TargetedQueries, Unwritten, unanswered_parts
 from cragraph.search.rerankers import NoReranker
-from cragraph.search.rerankers.compressor import CompressorReranker
-from cragraph.search.rerankers.encoder import EncoderReranker, ReaderScorer
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.search.rerankers.llm import LLMReranker
-from cragraph.search.rerankers.named import named_reranker
 from cragraph.search.rerankers.nearest import NearestReranker
+from cragraph.search.rerankers.others import CompressorReranker, named_reranker
 from cragraph.search.retriever import SearchRetriever, SourceWeights
 from cragraph.settings import Settings
 from cragraph.store import Collections, Store, open_collections
@@ -83,8 +81,6 @@ KEPT: Final = {"llm": 3}
 """Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
 
 WHOLE_TABLE: Final = 40  # rows of a table that a capable model is given whole
-ENCODER_SHARE: Final = 0.2
-"""The weight of the reader beside the lexical reranker: it was trained to answer, not to find."""
 
 
 class Parts:
@@ -266,8 +262,6 @@ class Parts:
             return LexicalReranker()
         if name == "nearest":
             return NearestReranker(self.cached_embeddings)
-        if name == "encoder":
-            return EncoderReranker(ReaderScorer(self.reader), ENCODER_SHARE, LexicalReranker())
         if name == "llm":
             if self.chat is None:
                 raise SettingsError(f"The reranker llm needs {CHAT_MODEL}.")

@@ -19,7 +19,7 @@ JUDGES: Final[Mapping[str, str]] = {
 
 SPECIALIST: Final = "ollama:"  # the prefix of the names of such models
 
-RERANKERS: Final[Mapping[str, str]] = {"none": "", "lexical": "", "nearest": "", "encoder": "", "llm": CHAT_MODEL}
+RERANKERS: Final[Mapping[str, str]] = {"none": "", "lexical": "", "nearest": "", "llm": CHAT_MODEL}
 """What orders the passages; `auto` is nearest with the embedded encoder, whose cosines it weighs, else lexical."""
 
 CLAIM_EXTRACTORS: Final[Mapping[str, str]] = {"sentences": "", "llm": CHAT_MODEL}

@@ -157,7 +157,7 @@ def test_a_document_of_the_seeds_shape_keeps_where_it_is_from() -> None:
 
 @pytest.mark.server
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("reranker", ["none", "lexical", "encoder", "llm"])
+@pytest.mark.parametrize("reranker", ["none", "lexical", "llm"])
 def test_several_queries_keep_five_passages_with_every_reranker_and_say_what_they_were(
     reranker: str, tmp_path: Path
 ) -> None:

@@ -286,9 +286,7 @@ def test_what_is_missing_for_a_reranker_is_named_with_what_installs_it(spec: str
 def test_a_reranker_that_nobody_brings_is_refused_with_those_that_there_are(shell: Shell) -> None:
     with pytest.raises(SettingsError) as refused:
         load_settings(reranker="acme")
-    assert "reranker came as 'acme': wanted one of auto, none, lexical, nearest, encoder, llm, flashrank" in str(
-        refused.value
-    )
+    assert "reranker came as 'acme': wanted one of auto, none, lexical, nearest, llm, flashrank" in str(refused.value)
     assert "cross-encoder:<model>" in str(refused.value)
 
 

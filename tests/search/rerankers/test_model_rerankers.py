@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,10 +9,8 @@ from pydantic import Field
 from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers.compressor import CompressorReranker
-from cragraph.search.rerankers.encoder import WINDOW, EncoderReranker, ReaderScorer
+from cragraph.search.rerankers.others import CompressorReranker, CrossEncoderReranker
 
-MILL = "The river is cold. The mill opened in 1820. Bread was sold there."
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]
 
 
@@ -85,66 +82,30 @@ def test_nothing_in_or_nothing_out_is_nothing(make: Any) -> None:
     assert CompressorReranker(Compressor(make=make))("q", given, Notes()) == []
 
 
-def test_the_encoder_scores_every_pair_under_its_headings() -> None:
-    asked: list[tuple[str, str]] = []
+class CrossEncoder:
+    """Gives the scores that it was made with, and keeps what it was asked."""
 
-    def scorer(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        asked.extend(pairs)
-        return [0.2, 0.9]
+    def __init__(self, *scores: float) -> None:
+        self.scores, self.asked = list(scores), list[tuple[str, str]]()
 
+    def score(self, pairs: list[tuple[str, str]]) -> list[float]:
+        self.asked += pairs
+        return self.scores
+
+
+def test_a_cross_encoder_scores_every_pair_under_its_headings() -> None:
+    encoder = CrossEncoder(0.2, 0.9)
     given = as_passages([{"text": "one", "metadata": {"heading": "Above"}}, "two"])
-    found = EncoderReranker(scorer)("q?", given, Notes())
-    assert asked == [("q?", "Above\none"), ("q?", "two")]
+    found = CrossEncoderReranker(encoder, "x")("q?", given, Notes())
+    assert encoder.asked == [("q?", "Above\none"), ("q?", "two")]
     assert [(p["text"], p["rerank_score"]) for p in found] == [("two", 0.9), ("one", 0.2)]
 
 
-def test_the_encoder_joins_its_odds_with_those_of_retrieval() -> None:
-    given = as_passages([{"text": "one", "retrieval_score": 0.9}])
-    [found] = EncoderReranker(lambda pairs: [0.1])("q", given, Notes())
-    assert found["rerank_score"] == pytest.approx(0.5)
-    [alone] = EncoderReranker(lambda pairs: [0.1], share=1.0)("q", given, Notes())
-    assert alone["rerank_score"] == pytest.approx(0.1)
+def test_scores_outside_0_and_1_are_log_odds() -> None:
+    found = CrossEncoderReranker(CrossEncoder(-2.0, 2.0), "x")("q", as_passages(["a", "b"]), Notes())
+    assert [p["rerank_score"] for p in found] == pytest.approx([0.881, 0.119], abs=1e-3)
 
 
-def test_a_scorer_that_miscounts_is_an_error() -> None:
+def test_a_cross_encoder_that_miscounts_is_an_error() -> None:
     with pytest.raises(ModelError, match="1 scores for 3 passages"):
-        EncoderReranker(lambda pairs: [0.5])("q", as_passages(GIVEN), Notes())
-
-
-@dataclass(frozen=True)
-class Read:
-    answer: float
-
-
-class FakeReader:
-    """Finds an answer in a part that speaks of a mill, and keeps how long the parts were that it read."""
-
-    def __init__(self) -> None:
-        self.sizes: list[int] = []
-
-    def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[Read]:
-        self.sizes += [len(text) for _, text in texts]
-        return [Read(2.0 if "mill" in text else -2.0) for _, text in texts]
-
-
-def test_the_reader_scores_a_passage_by_its_best_part() -> None:
-    reader = FakeReader()
-    long = "Zebras graze in the sun all day long. " * 40 + MILL
-    near, far = ReaderScorer(reader)([("When did the mill open?", long), ("When did the mill open?", "Zebras graze.")])
-    assert (near, far) == (pytest.approx(0.881, abs=0.001), pytest.approx(0.119, abs=0.001))
-    assert len(reader.sizes) > 2
-    assert max(reader.sizes) <= WINDOW + 5
-
-
-def test_the_encoder_reranker_brings_the_passage_first_that_answers() -> None:
-    passages = as_passages(["Zebras graze in the sun.", MILL])
-    found = EncoderReranker(ReaderScorer(FakeReader()))("When did the mill open?", passages, Notes())
-    assert [passage["text"] for passage in found] == [MILL, "Zebras graze in the sun."]
-
-
-def test_another_reranker_may_go_first_and_its_scores_count_beside_the_models() -> None:
-    passages = as_passages(["Zebras graze in the sun.", "The mill opened in 1820."])
-    first = EncoderReranker(lambda pairs: [0.9 if "mill" in passage else 0.1 for _, passage in pairs], share=1.0)
-    found = EncoderReranker(lambda pairs: [0.5 for _ in pairs], 0.2, first)("mill", passages, Notes())
-    assert [passage["text"] for passage in found] == [passages[1]["text"], passages[0]["text"]]
-    assert found[0]["rerank_score"] == pytest.approx(0.853, abs=1e-3)  # 0.8 of the first one's odds
+        CrossEncoderReranker(CrossEncoder(0.5), "x")("q", as_passages(GIVEN), Notes())
