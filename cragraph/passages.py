@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from cragraph.errors import InputError, encodable
 from cragraph.types import Passage
@@ -98,10 +98,16 @@ def own_text(passage: Passage) -> Passage:
 def doubts_of(passage: Passage, start: int, end: int) -> list[str]:
     """Why the file may not say what was read at a place of a passage, in sentences; empty where nothing is in doubt."""
     if "parts" not in passage:
-        doubts = passage["metadata"].get("doubts")
-        return [str(doubt) for doubt in doubts] if isinstance(doubts, list) else []
-    within = (part for part in passage["parts"] if part["start"] < end and part["end"] > start)
-    return [doubt for part in within for doubt in part.get("doubts", ())]
+        doubts, places = passage["metadata"].get("doubts"), passage["metadata"].get("doubted") or []
+        whole = {*range(len(doubts or ()))} - {number for number, _, _ in places}
+        meant = whole | {number for number, first, last in places if first < end and last > start}
+        return [str(doubts[number]) for number in sorted(meant)] if isinstance(doubts, list) else []
+    found = []
+    for part in passage["parts"]:
+        if (about := part.get("about")) and part["start"] < end and part["end"] > start:
+            moved = part["from"] - part["start"]
+            found += doubts_of(cast("Passage", {"metadata": about}), start + moved, end + moved)
+    return found
 
 
 def about(passage: Passage) -> dict[str, Any]:

@@ -69,9 +69,9 @@ def called(calls: int, tokens: Mapping[str, int]) -> str:
 SETTERS: Final[dict[SetBy, str]] = {"default": "", "calibration": " by calibration", "person": " as set"}
 
 
-Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int, "doubts": NotRequired[list[str]]})
-"""A stretch of a text made of several chunks: `text[start:end]` is that chunk's text from character `from` on; with the
-chunk's `doubts`, where it has some."""
+Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int, "about": NotRequired[dict[str, Any]]})
+"""A stretch of a text made of several chunks: `text[start:end]` is that chunk's text from character `from` on; where
+the chunk has `doubts`, they are in `about`, with the places that are `doubted`."""
 
 
 class Passage(TypedDict):

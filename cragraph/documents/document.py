@@ -19,7 +19,7 @@ TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
         "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
-        "rows", "row", "scores", "collection", "doubts", "left_out", CELLS,
+        "rows", "row", "scores", "collection", "doubts", "doubted", "left_out", CELLS,
     )
 )  # fmt: skip
 """Names that say something of every passage, which others rely on; a column or a value of front matter of that name is

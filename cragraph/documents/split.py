@@ -190,8 +190,10 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
         metadata["headings"] = [[path[-1].start - start, " > ".join(h.title for h in path)] for path in inside]
     if rows := [_row(unit, text, start) for unit in units if unit.block.cells]:
         metadata[CELLS] = kept(text, rows)
-    if doubts := dict.fromkeys((*document.doubts, *(doubt for unit in units for doubt in unit.block.doubts))):
-        metadata["doubts"] = [*doubts]
+    places = [(doubt, unit.start - start, unit.end - start) for unit in units for doubt in unit.block.doubts]
+    if doubts := list(dict.fromkeys((*document.doubts, *(doubt for doubt, _, _ in places)))):
+        metadata["doubts"] = doubts
+        metadata["doubted"] = [[doubts.index(doubt), *place] for doubt, *place in places]
     row = next((unit.block for unit in units if unit.block.kind == "row"), None)
     if row and row.header:
         metadata["table_header"] = row.header

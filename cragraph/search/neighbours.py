@@ -169,8 +169,8 @@ def _joined(
             text += "\n" + " " * (at - len(text) - 1)
         text += chunk["text"][skipped : skipped + last - first]
         part: Part = {"chunk_id": chunk["chunk_id"], "start": at, "end": at + last - first, "from": skipped}
-        if doubts := chunk["metadata"].get("doubts"):
-            part["doubts"] = doubts
+        if chunk["metadata"].get("doubts"):
+            part["about"] = {name: chunk["metadata"].get(name) for name in ("doubts", "doubted")}
         parts.append(part)
         for row in rows_of(chunk):
             if skipped <= row.start and row.end <= skipped + last - first:

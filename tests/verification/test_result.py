@@ -226,11 +226,8 @@ def test_an_answer_that_rests_on_a_doubtful_reading_is_not_accepted() -> None:
         found = Verification(0.97, (claim,), passages=(sure, doubted))
         assert found.decision.outcome == outcome
     assert found.decision.why == "The scan is blurred."
-    wide = {
-        **sure,
-        "parts": [
-            {"chunk_id": "a", "start": 0, "end": 6, "from": 0, "doubts": ["The scan is blurred."]},
-            {"chunk_id": "b", "start": 6, "end": 14, "from": 0},
-        ],
-    }
-    assert [doubts_of(wide, *place) for place in ((0, 5), (6, 14))] == [["The scan is blurred."], []]
+    about = {"doubts": ["The scan is blurred.", "A page is missing."], "doubted": [[0, 0, 5]]}
+    parts = [{"chunk_id": "a", "start": 0, "end": 9, "from": 2, "about": about},
+             {"chunk_id": "b", "start": 9, "end": 14, "from": 0}]  # fmt: skip
+    found = [doubts_of({**sure, "parts": parts}, *place) for place in ((0, 3), (3, 9), (9, 14))]
+    assert found == [about["doubts"], ["A page is missing."], []]
