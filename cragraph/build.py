@@ -42,7 +42,7 @@ from cragraph.search.rerankers.nearest import NearestReranker
 from cragraph.search.rerankers.others import CompressorReranker, named_reranker
 from cragraph.search.retriever import SearchRetriever, SourceWeights
 from cragraph.settings import Settings
-from cragraph.store import Collections, Store, open_collections
+from cragraph.store import Store, open_store
 from cragraph.store.records import unit
 from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
 from cragraph.types import Passage
@@ -193,14 +193,14 @@ class Parts:
         return "retriever" in self.own
 
     @once
-    def store(self) -> Store | Collections | LangChainStore:
+    def store(self) -> Store | LangChainStore:
         """The store, opened. Raises StoreError where there is none, or where it was never filled."""
         return self._opened(create=False)
 
-    def _opened(self, *, create: bool) -> Store | Collections | LangChainStore:
+    def _opened(self, *, create: bool) -> Store | LangChainStore:
         """The store of a folder, of a name such as chroma:FOLDER, of a LangChain vector store, or one that is open."""
         target = self.own.get("store", self.settings.store)
-        if isinstance(target, Store | Collections | LangChainStore):
+        if isinstance(target, Store | LangChainStore):
             return target
         if hasattr(target, "similarity_search"):
             return LangChainStore(target)
@@ -208,20 +208,18 @@ class Parts:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
         if is_named(target):
             return open_chroma(str(target), self.cached_embeddings, create=create)
-        return open_collections(target or None, self.embeddings, create=create)
+        return open_store(target or None, self.embeddings, create=create)
 
-    @property
-    def collections(self) -> Collections | LangChainStore:
-        """The store as its collections; raises SettingsError for a store that the caller opened as one of them."""
-        if not isinstance(store := self.store, Store):
-            return store
-        raise SettingsError(
-            "A store that was opened by itself has no collections: give its folder or its name instead."
-        )
-
-    def store_to_fill(self) -> Any:
-        """The store to ingest into, made where there is none."""
-        return self._opened(create=True)
+    def store_to_fill(self, *, dry_run: bool = False) -> Store | LangChainStore:
+        """The store to ingest into, made where there is none; with `dry_run`, one in memory in its place."""
+        try:
+            return self.store
+        except StoreMissingError:
+            made = open_store(None, self.embeddings) if dry_run else self._opened(create=True)
+            if dry_run or not self.settings.store:
+                return made
+            made.close()
+            return self.store
 
     @once
     def source_weights(self) -> SourceWeights:

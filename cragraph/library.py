@@ -17,17 +17,15 @@ from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.store import (
     Failed,
+    Held,
     IngestReport,
     SplitOptions,
-    Store,
     StoredDocument,
     forget,
-    forget_from,
-    ingest_into,
+    ingest,
     messages,
     watch,
 )
-from cragraph.store.collections import Held
 from cragraph.types import Passage
 from cragraph.verification.result import Verification
 
@@ -117,15 +115,13 @@ class Library:
         """The documents in the store, or of one collection; none where there is no store yet."""
         with suppress(StoreMissingError):
             held = self.parts.store
-            if not isinstance(held, Store):
-                return held.documents(None if collection is None else {"collection": held.known(collection)})
-            return held.documents()
+            return held.documents(None if collection is None else {"collection": held.known(collection)})
         return []
 
     def collections(self) -> list[Held]:
         """The collections of the store, with how much is in each; none where there is no store yet."""
         with suppress(StoreMissingError):
-            return self.parts.collections.held()
+            return self.parts.store.held()
         return []
 
     def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> IngestReport:
@@ -133,20 +129,17 @@ class Library:
 
         With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
         """
-        target = self.parts.store_to_fill()
-        return ingest_into(paths, target, collection or self._into(), **self._reading(), **options)
+        target = self.parts.store_to_fill(dry_run=bool(options.get("dry_run")))
+        return ingest(paths, target, collection=collection or self._into(), **self._reading(), **options)
 
     def watch(self, paths: Sequence[Path], **options: Any) -> Iterator[IngestReport]:
         """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
-        held, given = self.parts.store_to_fill(), self._reading() | options | {"collection": self._into()}
-        return watch(paths, held, prune=True, read=ingest_into, **given)
+        given = self._reading() | options | {"collection": self._into()}
+        return watch(paths, self.parts.store_to_fill(), prune=True, **given)
 
     def forget(self, path: str, collection: str | None = None) -> list[str]:
         """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
-        held = self.parts.store
-        if not isinstance(held, Store):
-            return forget_from(held, path, collection or self._into())
-        return forget(held, path)
+        return forget(self.parts.store, path, collection or self._into())
 
     def _into(self) -> str | None:
         """The collection that the settings name, where that is one."""

@@ -138,8 +138,8 @@ class Documents(MCPServer[Any]):
             sources = {content_id(row.source, row.collection): row for row in self.assistant.documents()}
             if name not in sources:
                 raise InputError(f"There is no document {name!r} in the store: list the resources again.")
-            held = self.assistant.parts.collections.one(sources[name].collection)
-            chunks = held.of_source(sources[name].source)
+            row = sources[name]
+            chunks = self.assistant.parts.store.of_source(row.source, {"collection": row.collection})
             chunks.sort(key=lambda chunk: (chunk["doc_id"], chunk["chunk_index"]))
             return "\n\n".join(chunk["text"] for chunk in chunks)
 

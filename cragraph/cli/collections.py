@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.build import Parts
-from cragraph.cli.console import show
+from cragraph.cli.console import notes_told, show
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError
 from cragraph.store.bulk import forgotten
@@ -29,7 +29,7 @@ def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -
     """
     if context.invoked_subcommand is not None:
         return
-    rows = [asdict(held) for held in Parts(settings_of()).collections.held()]
+    rows = [asdict(held) for held in _store(settings_of).held()]
 
     def lines(rows: Any) -> str:
         return "\n".join(f"{row['name']}  {row['documents']} documents, {row['chunks']} chunks" for row in rows)
@@ -52,7 +52,7 @@ def move(
 
     Example: `cragraph collections move minutes/ --to board`
     """
-    held = Parts(settings_of()).collections
+    held = _store(settings_of)
     if not paths and of is None:
         raise InputError("move came without a path and without --from; wanted what to move: give one of them.")
     documents = held.documents(None if of is None else {"collection": held.known(of)})
@@ -75,7 +75,7 @@ def rename(
 
     Example: `cragraph collections rename work board`
     """
-    name = Parts(settings_of()).collections.rename(old, new)
+    name = _store(settings_of).rename(old, new)
     show(json, {"renamed": old, "name": name}, lambda row: f"{row['renamed']} is {row['name']} now")
 
 
@@ -86,8 +86,12 @@ def forget(settings_of: Any, name: NameArgument, json: JsonOption = False) -> No
 
     Example: `cragraph collections forget board`
     """
-    removed = Parts(settings_of()).collections.drop(name)
+    removed = _store(settings_of).drop(name)
     show(json, {"removed": removed}, lambda row: "\n".join(f"removed {source}" for source in row["removed"]))
+
+
+def _store(settings_of: Any) -> Any:
+    return notes_told(Parts(settings_of()).store)
 
 
 def _absolute(path: str, documents: Any) -> str:

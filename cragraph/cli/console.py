@@ -95,6 +95,13 @@ def status(message: str) -> None:
     err().print(Text(printable(message), style="dim"))
 
 
+def notes_told(store: Any) -> Any:
+    """The store; what is degraded in it is told on stderr."""
+    for note in store.notes:
+        status(note)
+    return store
+
+
 # -- progress on a terminal's stderr, and lines of it elsewhere -----------------------------------------------------
 
 EVERY: Final = 3.0  # seconds between two lines of progress where no bar is seen

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.build import Parts
-from cragraph.cli.console import FAILURE, emit, err, ingesting, out, show, status
+from cragraph.cli.console import FAILURE, emit, err, ingesting, notes_told, out, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.cli.render import show_passages
 from cragraph.library import Library
@@ -57,6 +57,8 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "moved", "removed")}
     sentence = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
     console.print(f"{sentence}: {report.chunks} chunks in {report.seconds:.1f} s")
+    for note in report.notes:
+        status(note)
     said = {"skipped": report.skipped, "partly": report.partial, "doubtful": report.doubtful, "failed": report.failed}
     for word, items in said.items():
         for path, reason in items:
@@ -70,7 +72,7 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     Example: `cragraph docs --json`
     """
     settings = settings_of()
-    held = Parts(settings).collections
+    held = notes_told(Parts(settings).store)
     where = settings.context().model_copy(update={"where": None}).filter
     documents = [asdict(document) for document in held.documents(where)]
     several = len(held.names()) > 1
@@ -99,7 +101,9 @@ def forget(
 
     Example: `cragraph forget old-report.pdf`
     """
-    removed = Library(settings_of()).forget(path)
+    library = Library(settings_of())
+    removed = library.forget(path)
+    notes_told(library.parts.store)
     show(json, {"removed": removed}, lambda _: "\n".join(f"removed {source}" for source in removed))
 
 
@@ -114,4 +118,7 @@ def search(
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """
-    show(json, Library(settings_of()).search(query, k), show_passages)
+    library = Library(settings_of())
+    show(json, library.search(query, k), show_passages)
+    if not library.parts.foreign:
+        notes_told(library.parts.store)

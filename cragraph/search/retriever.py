@@ -95,12 +95,13 @@ class SearchRetriever:
         means the same in every mode. `metadata["scores"]` keeps what it was made of.
         """
         distinct = distinct_queries(queries, k)
-        for sentence in self.store.noted(where):
-            notes.degraded(sentence)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
         weights = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
         hits = self._weighed(self._found({query: weights[query] for query in (*distinct, *more)}, k, where, notes))
-        return [self._scored(hit) for hit in self._diverse(hits, k)]
+        found = [self._scored(hit) for hit in self._diverse(hits, k)]
+        for sentence in self.store.notes:  # also what the search met
+            notes.degraded(sentence)
+        return found
 
     def _found(self, weights: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
         """What all queries find, each by its say, as one list."""

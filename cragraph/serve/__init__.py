@@ -215,17 +215,17 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
         """Put a document into a collection, which is made where it is new."""
         if body.source not in {document.source for document in assistant.documents()}:
             raise InputError(f"There is no document {body.source!r:.200} in the store; see GET /documents.")
-        return {"moved": assistant.parts.collections.move([body.source], body.to)}
+        return {"moved": assistant.parts.store.move([body.source], body.to)}
 
     @app.patch("/collections/{name}")
     def rename(name: str, body: Rename) -> dict[str, str]:
         """Call a collection otherwise."""
-        return {"name": assistant.parts.collections.rename(name, body.name)}
+        return {"name": assistant.parts.store.rename(name, body.name)}
 
     @app.delete("/collections/{name}")
     def drop(name: str) -> dict[str, list[str]]:
         """Take a collection with all its documents out of the store; dropped files are deleted too."""
-        removed = assistant.parts.collections.drop(name)
+        removed = assistant.parts.store.drop(name)
         for path in map(Path, removed):
             dropped.discard(path)
         return {"removed": removed}

@@ -1,22 +1,13 @@
 """The store: what was ingested, found by meaning and by words; and how files get in."""
 
-from cragraph.store.bulk import (
-    IngestReport,
-    Progress,
-    forget,
-    forget_from,
-    ingest,
-    ingest_into,
-    watch,
-)
-from cragraph.store.collections import Collections, open_collections
+from cragraph.store.bulk import IngestReport, Progress, forget, ingest, watch
+from cragraph.store.collections import Held
 from cragraph.store.filters import checked_where, parse_where
 from cragraph.store.reading import Failed, SplitOptions, messages
 from cragraph.store.records import Item, Origin, StoredDocument
 from cragraph.store.store import Store, open_store
 
 __all__ = [
-    "Collections", "Failed", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
-    "checked_where", "forget", "forget_from", "ingest", "ingest_into", "messages", "open_collections",
-    "open_store", "parse_where", "watch",
+    "Failed", "Held", "IngestReport", "Item", "Origin", "Progress", "SplitOptions", "Store", "StoredDocument",
+    "checked_where", "forget", "ingest", "messages", "open_store", "parse_where", "watch",
 ]  # fmt: skip

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from threading import Event
 from time import monotonic, time_ns
@@ -14,9 +13,11 @@ from typing import Any, Final
 from cragraph.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.documents.files import Paths
 from cragraph.errors import InputError
-from cragraph.store.collections import DEFAULT, checked_name
+from cragraph.store.collections import checked_name
 from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages
 from cragraph.store.records import (
+    DEFAULT,
+    FIELD,
     LEFT_OUT,
     Item,
     Origin,
@@ -28,7 +29,7 @@ from cragraph.store.records import (
     left_out,
     sha256_of,
 )
-from cragraph.store.store import BATCH, open_store
+from cragraph.store.store import BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class IngestReport:
     `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
     `partial` those that are in without some of their pages, or not to their end; each with the reason. `doubtful` are
     those that may not say what was read of them, with why, a row per doubt. `moved` are those that were in another
-    collection before, beside what else happened to them.
+    collection before, beside what else happened to them. `notes` are what was degraded in the store when the ingest
+    began.
     """
 
     added: list[str] = field(default_factory=list)
@@ -50,6 +52,7 @@ class IngestReport:
     partial: list[tuple[str, str]] = field(default_factory=list)
     doubtful: list[tuple[str, str]] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     chunks: int = 0
     seconds: float = 0.0
     dry_run: bool = False
@@ -135,16 +138,19 @@ def ingest(
     follow_links: bool = False,
     limits: Limits | None = _LIMITS,
     clock: Callable[[], float] = monotonic,
-    among: Callable[[str], bool] | None = None,
+    collection: str | None = None,
 ) -> IngestReport:
     """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
+
+    With a `collection`, what is below the paths goes into that one, and moves there from another. Without one, files
+    stay in the collection that they are in, and new ones go into the default one.
 
     A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
     record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
     as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
     their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
     limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
-    only. `clock` tells the seconds. `among` lets through the sources that this is about; others are left as they are.
+    only. `clock` tells the seconds.
 
     Raises:
         InputError: a path does not exist.
@@ -154,8 +160,19 @@ def ingest(
     """
     options = split_options or SplitOptions()
     with nullcontext() if dry_run else store.taking_turns():
-        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links, among)
-        return run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
+        moved = [] if collection is None else _moved(roots_of(paths), store, collection, dry_run)
+        home = DEFAULT if collection is None else checked_name(collection)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links, home)
+        report = run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
+        return replace(report, moved=moved)
+
+
+def _moved(roots: list[Path], store: Any, collection: str, dry_run: bool) -> list[str]:
+    homes, name = store.index.homes(), checked_name(collection)
+    here = [source for source in below(roots, homes) if Path(source).exists()]
+    if dry_run:
+        return [source for source in here if homes[source].casefold() != name.casefold()]
+    return store.move(here, name) if here else []
 
 
 class Ingest:
@@ -172,11 +189,15 @@ class Ingest:
         limits: Limits = _LIMITS,
         clock: Callable[[], float] = monotonic,
         follow_links: bool = False,
-        among: Callable[[str], bool] | None = None,
+        collection: str = DEFAULT,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
         self._store, self._known, self._tell = store, store.index.sources(), tell
+        for source in store.index.spoilt():
+            self._known.pop(source, None)  # is read again, whatever its date
+        self._homes = store.index.homes()
+        self._collection = {name.casefold(): name for name in store.names()}.get(collection.casefold(), collection)
         self._limits, self._clock = limits, clock
         self._start = self._turn = clock()
         self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
@@ -185,12 +206,10 @@ class Ingest:
         self._items: list[Item] = []
         self._ended: list[Origin] = []
         self._touched: list[Origin] = []
-        self._report = IngestReport()
+        self._report = IngestReport(notes=store.notes)
         self._doubts: dict[tuple[str, str], None] = {}
         for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
-            if among is not None and not among(source):
-                continue
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
                 if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
@@ -198,8 +217,9 @@ class Ingest:
                 continue
             try:
                 status = item.path.stat()
-                now = Origin(source, "", status.st_size, changed_at(status), options.name, -1)
                 old = self._known.get(source)
+                home = old.collection if old else self._homes.get(source, self._collection)
+                now = Origin(source, "", status.st_size, changed_at(status), options.name, -1, home)
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 # One of which a part was left out is read again where more of it may go in now.
                 most, *place = self._left_out.get(source, [limits.chunks])
@@ -220,7 +240,7 @@ class Ingest:
                 self._report.failed.append((source, error.strerror or str(error)))
         self.jobs = dict(sorted(self.jobs.items(), key=lambda job: job[1].size))
         if prune:
-            here = [source for source in below(roots_of(paths), store.index.names()) if among is None or among(source)]
+            here = below(roots_of(paths), store.index.homes())
             self._report.removed.extend(source for source in here if not Path(source).exists())
 
     def dry(self) -> IngestReport:
@@ -237,7 +257,7 @@ class Ingest:
             self._finished(source)
         for origin in self._touched:
             with self._store.writing(), index.write() as db:
-                index.record(db, origin.source, origin)
+                index.touch(db, origin)
         self._turn = self._clock()
         try:
             with closing(read):  # also where writing fails, so that no reader goes on
@@ -245,10 +265,8 @@ class Ingest:
                     if message.source not in self.given_up:
                         self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
-            for origin in index.overtaken():  # left on a server by a run that was killed
-                self._store.commit([(origin.source, origin)], [])
-            for source in self._report.removed:
-                self._store.release(source)
+            _forgotten(self._store, self._report.removed)
+            self._store.mended()
         except KeyboardInterrupt as stop:
             files = len(self._report.added) + len(self._report.changed)
             rest = "".join(HALF.format(name=name, chunks=n) for name, n in self._store.unfinished().items())
@@ -269,7 +287,7 @@ class Ingest:
         vectors = iter(() if piece.vectors is None else piece.vectors)
         for passage in piece.passages:
             passage["metadata"].setdefault("timestamp", iso_time(written))
-            self._items.append(Item(passage, (origin,), next(vectors, None)))
+            self._items.append(Item(passage, (origin,), next(vectors, None), origin.collection))
             self._doubts.update(((piece.source, doubt), None) for doubt in passage["metadata"].get("doubts", ()))
         if piece.last:
             self._ended.append(origin)
@@ -344,17 +362,33 @@ class Ingest:
             self._tell(Progress(self._done, files, chunks, chunks / seconds if seconds else 0.0, source))
 
 
-def forget(store: Any, path: str | os.PathLike[str]) -> list[str]:
-    """Remove a file, or everything under a folder, from the store; gives the sources removed.
+def joined(reports: Sequence[IngestReport]) -> IngestReport:
+    """Several reports as one."""
+    given: dict[str, Any] = {
+        name: [row for report in reports for row in getattr(report, name)]
+        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "doubtful", "moved")
+    }
+    given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
+    return IngestReport(**given, dry_run=reports[0].dry_run)
+
+
+def forget(store: Any, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
+    """Remove a file, or everything under a folder, from the store or from one collection; gives the sources removed.
 
     A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
     InputError where nothing came from there, or several documents have that name.
     """
     with store.writing():
-        sources = forgotten(path, store.documents())
-        for source in sources:
-            store.release(source)
+        sources = forgotten(path, store.documents(None if collection is None else {FIELD: store.known(collection)}))
+        _forgotten(store, sources)
         return sources
+
+
+def _forgotten(store: Any, sources: Sequence[str]) -> None:
+    for source in sources:
+        store.release(source)
+    if sources:
+        store.index.forget_words()
 
 
 def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:
@@ -387,12 +421,11 @@ def watch(
     follow_links: bool = False,
     interval: float = INTERVAL,
     stop: Event | None = None,
-    read: Callable[..., IngestReport] | None = None,
     **options: Any,
 ) -> Iterator[IngestReport]:
     """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
 
-    `options` are those of `ingest`, or of what is to `read` in its place. Files that are still being written are left
+    `options` are those of `ingest`. Files that are still being written are left
     until they have been still for one interval. A root that disappears for a while is waited for.
     """
     roots = roots_of(paths)
@@ -409,80 +442,9 @@ def watch(
                     sight[str(item.path)] = (status.st_size, changed_at(status))
         if seen is None or (sight != seen and sight == last):
             there = [root for root in roots if root.exists()] if seen is not None else roots
-            report = (read or ingest)(
-                there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options
-            )
+            report = ingest(there, store, prune=prune, max_bytes=max_bytes, follow_links=follow_links, **options)
             if seen is None or report.did_anything or report.failed:
                 yield report
             seen = sight
         last = sight
         stop.wait(interval)
-
-
-# -- of collections ---------------------------------------------------------------------------------------------------
-
-
-def ingest_into(
-    paths: Paths, held: Any, collection: str | None = None, *, dry_run: bool = False, **options: Any
-) -> IngestReport:
-    """`ingest`, with new files into one collection.
-
-    With a name, what is below the paths and in another collection moves there. Without one, files stay in the
-    collection that they are in, and new ones go into the default one.
-    """
-    roots = roots_of(paths)
-    if collection is not None:
-        moved: list[str] = []
-        name = checked_name(collection)
-        if not dry_run:
-            every = {d.source for known, store in held.every() if known != name for d in store.documents()}
-            here = [source for source in below(roots, every) if Path(source).exists()]
-            moved = held.move(here, name) if here else []
-        report = ingest(roots, _to_fill(held, name, dry_run), dry_run=dry_run, **options)
-        return replace(report, moved=moved)
-    homes = {name: set(store.index.names()) for name, store in held.every() if name != DEFAULT}
-    elsewhere = {name: known for name, known in homes.items() if below(roots, known)}
-    taken = set(chain.from_iterable(elsewhere.values()))
-    is_new = DEFAULT not in held.names() and not dry_run
-    own = ingest(
-        roots, _to_fill(held, DEFAULT, dry_run), among=lambda source: source not in taken, dry_run=dry_run, **options
-    )
-    reports = [
-        ingest(roots, held.one(name), among=known.__contains__, dry_run=dry_run, **options)
-        for name, known in elsewhere.items()
-    ]
-    if is_new and elsewhere and not held.one(DEFAULT).index.names():
-        held.drop(DEFAULT)  # nothing went there
-    return joined([own, *reports])
-
-
-def _to_fill(held: Any, name: str, dry_run: bool) -> Any:
-    """The store that new files go into; where nothing is to be written and there is none, one in memory."""
-    if dry_run and name not in held.names():
-        return open_store(None, held.embeddings)
-    return held.one(name, create=True)
-
-
-def joined(reports: Sequence[IngestReport]) -> IngestReport:
-    """Several reports as one."""
-    if len(reports) == 1:
-        return reports[0]
-    given: dict[str, Any] = {
-        name: [row for report in reports for row in getattr(report, name)]
-        for name in ("added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "doubtful", "moved")
-    }
-    given |= {name: sum(getattr(report, name) for report in reports) for name in ("chunks", "seconds")}
-    return IngestReport(**given, dry_run=reports[0].dry_run)
-
-
-def forget_from(held: Any, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
-    """Remove a file, or everything below a folder, from one collection, or from whichever it is in; as `forget`."""
-    name = None if collection is None else held.known(collection)
-    documents = [d for d in held.documents() if name in (None, d.collection)]
-    sources = forgotten(path, documents)
-    for each in dict.fromkeys(document.collection for document in documents if document.source in sources):
-        store = held.one(each)
-        with store.writing():
-            for source in sources:
-                store.release(source)
-    return sources

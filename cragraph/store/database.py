@@ -1,7 +1,7 @@
 """One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed.
 
-Every change is one transaction in a write-ahead log, so a kill loses at most that one. A seal beside the file says how
-it was left; where it does not fit, the file is checked before it is used.
+Every change is one transaction in a write-ahead log, so a kill loses at most that one. When a writer is done, the log
+is emptied and the seal beside the file keeps the checksum of the file. Whoever opens the file compares it.
 """
 
 import json
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from zlib import crc32
 
 from filelock import FileLock, Timeout
@@ -21,28 +21,35 @@ from filelock import FileLock, Timeout
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.store.records import batched
 
-VERSION: Final = 3
+VERSION: Final = 4  # a new version brings a step from the one before, in `upgrades`
 _BATCH: Final = 500
+_BLOCK: Final = 1 << 20
 
 SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE collections (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, page INTEGER,
-    chunk_index INTEGER NOT NULL, start_index INTEGER NOT NULL, source TEXT NOT NULL, filename TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, crc INTEGER NOT NULL, collection INTEGER NOT NULL REFERENCES collections,
+    chunk_id TEXT NOT NULL, doc_id TEXT NOT NULL, chunk_index INTEGER NOT NULL, start_index INTEGER NOT NULL,
+    source TEXT NOT NULL, filename TEXT NOT NULL, page INTEGER,
     metadata TEXT NOT NULL,  -- before the long columns, so that filters need not read over them
-    context TEXT NOT NULL, text TEXT NOT NULL, extra TEXT, crc INTEGER NOT NULL
+    context TEXT NOT NULL, text TEXT NOT NULL, extra TEXT, UNIQUE (chunk_id, collection)
 );
+CREATE INDEX chunks_by_collection ON chunks (collection);
 CREATE INDEX chunks_by_place ON chunks (doc_id, chunk_index);
 CREATE INDEX chunks_by_source ON chunks (source);
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, crc INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE INDEX vectors_by_write ON vectors (written);
 CREATE TABLE origins (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL, options TEXT NOT NULL, chunks INTEGER NOT NULL, UNIQUE (source, sha256, options)
+    mtime_ns INTEGER NOT NULL, options TEXT NOT NULL, chunks INTEGER NOT NULL,
+    collection INTEGER NOT NULL REFERENCES collections, crc INTEGER NOT NULL, UNIQUE (source, sha256, options)
 );
 CREATE TABLE holdings (chunk INTEGER NOT NULL, origin INTEGER NOT NULL, PRIMARY KEY (chunk, origin)) WITHOUT ROWID;
 CREATE INDEX holdings_by_origin ON holdings (origin);
-CREATE TABLE fields (name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (name, type)) WITHOUT ROWID;
+CREATE TABLE fields (
+    collection INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (collection, name, type)
+) WITHOUT ROWID;
 CREATE TABLE staged (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL, chunk_id TEXT NOT NULL,
     passage TEXT NOT NULL, vector BLOB, UNIQUE (source, state, chunk_id)
@@ -51,11 +58,15 @@ CREATE VIRTUAL TABLE words USING fts5(terms, content='', tokenize="unicode61 rem
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 """
 
-COLUMNS: Final = "chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
+COLUMNS: Final = (
+    "collection, chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
+)
 
+BROKEN: Final = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's words may have a damaged text in them
 _UNWRITABLE: Final = ("readonly", "unable to open", "attempt to write")
+_FULL: Final = ("full", "disk I/O error")
 _EXPLAINED: Final = {
-    ("malformed", "not a database", "database corruption", "no such table"): (
+    ("malformed", "codec", "not a database", "database corruption", "no such table"): (
         "{path} is damaged ({text}); wanted the passages that were ingested: put back a copy, or move it away and run "
         "cragraph ingest PATH again."
     ),
@@ -63,7 +74,7 @@ _EXPLAINED: Final = {
         "this Python's SQLite has no FTS5; wanted SQLite with full-text search: use a Python from python.org, your "
         "distribution or conda."
     ),
-    ("full",): (
+    _FULL: (
         "the disk is full while writing {path}; what was stored before is safe: free some space and run the same "
         "command again."
     ),
@@ -77,8 +88,13 @@ _EXPLAINED: Final = {
 
 
 def row_crc(row: Sequence[Any]) -> int:
-    """The checksum of the `COLUMNS` of a passage."""
+    """The checksum of a row: its id, then its columns, where the columns of a passage are `COLUMNS`."""
     return crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass"))
+
+
+def vector_crc(row: int, vector: bytes) -> int:
+    """The checksum of the vector in a row."""
+    return crc32(vector, row & 0xFFFFFFFF)
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -87,17 +103,23 @@ def marks(values: Sequence[Any]) -> str:
 
 
 class Database:
-    """One connection, used by one thread at a time; `path` None keeps it in memory."""
+    """One connection, used by one thread at a time; `path` None keeps it in memory.
+
+    `read_only` says why it cannot be written, and `opened` how often the file was opened: row numbers that are
+    remembered are good for one opening. `misfits` are the rows that were read and are not what was written.
+    """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
-        self.path = path
-        self.read_only = self.wrote = False
+        self.path, self.read_only, self.opened = path, "", 0
         self._open(create)
 
     def _open(self, create: bool) -> None:
         self.lock, self._pid = RLock(), os.getpid()
         self._file: tuple[int, int] | None = None
-        for file in () if self.path is None else (self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm")):
+        self._content: _Content | None = None
+        self.opened += 1
+        self.misfits: set[int] = set()
+        for file in () if self.path is None else (self.path, self.log, Path(f"{self.path}-shm")):
             if file.exists() and not file.is_file():
                 raise StoreError(
                     f"{file} is a {'folder' if file.is_dir() else 'pipe or a device'}, and the file that belongs there "
@@ -107,18 +129,33 @@ class Database:
             if self.path is None:
                 self._db = _connected(":memory:", create=True)
                 return
-            if create:
+            if create and not self.path.exists():
                 with suppress(OSError):  # SQLite says better what is wrong
                     os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             uri = self.path.absolute().as_uri()
             try:
                 self._db = _connected(f"{uri}?mode=rw", create)
             except sqlite3.OperationalError as error:
-                # In a folder that cannot be written, SQLite can read a finished file only when told nobody writes.
-                if not self.path.exists() or not any(sign in str(error) for sign in _UNWRITABLE):
+                # In a folder that cannot be written, or on a full disk, SQLite can read a finished file only when told
+                # that nobody writes.
+                with suppress(OSError):
+                    if self.path.stat().st_size and any(sign in str(error) for sign in (*_UNWRITABLE, *_FULL)):
+                        self._db = _connected(f"{uri}?mode=ro&immutable=1", create=False)
+                        self.read_only = str(error)
+                if not self.read_only:
                     raise
-                self._db, self.read_only = _connected(f"{uri}?mode=ro&immutable=1", create=False), True
             self._file = self._identity()
+            self._content = _Content.of(self.path)
+
+    @property
+    def log(self) -> Path:
+        """The write-ahead log beside the file."""
+        return Path(f"{self.path}-wal")
+
+    @property
+    def seal(self) -> Path:
+        """The file that says how this one was left."""
+        return Path(self.path or "").with_suffix(".seal")
 
     def _identity(self) -> tuple[int, int] | None:
         """Which file lies at the path; None where there is none."""
@@ -129,25 +166,30 @@ class Database:
             return status.st_dev, status.st_ino
         return None
 
-    def is_gone(self) -> bool:
-        """Whether the file that was opened was renamed, removed or replaced since."""
-        return self.path is not None and self._identity() != self._file
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            advice = next(text for signs, text in _EXPLAINED.items() if any(sign in str(error) for sign in signs))
-            raise StoreError(advice.format(path=self.path or "the store in memory", text=error)) from error
+        except BROKEN as error:
+            raise self._error(error) from error
+
+    def _error(self, text: object) -> StoreError:
+        advice = next(advice for signs, advice in _EXPLAINED.items() if any(sign in str(text) for sign in signs))
+        return StoreError(advice.format(path=self.path or "the store in memory", text=text))
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection of this process: one that was forked from the opener gets its own."""
+        """The connection of this process to the file that lies at the path now."""
         if self._pid != os.getpid():
             if self.path:
                 self._open(create=False)
             self.lock, self._pid = RLock(), os.getpid()  # memory is copied by a fork
+        elif self.path and not self._db.in_transaction and self._identity() != self._file:
+            if not self.path.exists():
+                raise StoreError(f"{self.path} is gone; wanted the store: put it back, or run cragraph ingest PATH.")
+            with self.lock:
+                self.close()
+                self._open(create=False)  # a damaged file was replaced, or a copy was put back
         return self._db
 
     @contextmanager
@@ -155,6 +197,9 @@ class Database:
         """One transaction, all of it or nothing; `meta` are values to be kept with the data."""
         db = self.connection
         with self.lock, self._explained():
+            if self.read_only:
+                raise self._error(self.read_only)
+            self._unsettle()
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -164,8 +209,7 @@ class Database:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-            self.wrote = True
-            self._seal(self.generation)
+            self._seal([self.generation])
 
     def keep(self, **meta: Any) -> None:
         """Keep values with the data."""
@@ -185,7 +229,7 @@ class Database:
 
     def read(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query up to the first that cannot be read."""
-        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+        with suppress(*BROKEN):
             yield from self._db.execute(sql)
 
     def meta(self, key: str, default: Any = None) -> Any:
@@ -209,67 +253,126 @@ class Database:
         return self.number("generation")
 
     def close(self) -> None:
-        """Close the file; the last of its users leaves it sealed."""
-        if self._pid != os.getpid():
-            return
-        log = Path(f"{self.path}-wal")
-        with self.lock, suppress(sqlite3.ProgrammingError):
-            generation, logged = next(self.read("SELECT value FROM meta WHERE key = 'generation'"), (0,)), log.exists()
-            self._db.close()
-            if isinstance(generation[0], int) and (self.wrote or (logged and not log.exists())):
-                self._seal(generation[0])
+        """Close the file."""
+        if self._pid == os.getpid():
+            with self.lock:
+                self._db.close()
+                if self._content:
+                    self._content.close()
+                    self._content = None
 
-    def __del__(self) -> None:
-        """Leave a file sealed that nobody closed: else the next to open it would check all of it."""
-        with suppress(Exception):  # it may never have been opened
-            self.close()
+    # -- how the file was left -------------------------------------------------------------------------------
 
-    def _seal(self, generation: int) -> None:
+    def _seal(self, left: Sequence[int]) -> None:
         if self.path and not self.read_only:
             with suppress(OSError):
-                status, seal = self.path.stat(), self.path.with_suffix(".seal")
-                seal.touch(mode=0o600)
-                seal.write_text(json.dumps([generation, status.st_size, status.st_mtime_ns]))
+                self.seal.touch(mode=0o600)
+                self.seal.write_text(json.dumps(left))
 
-    def left(self) -> tuple[bool, int]:
-        """Whether the file is as its last user left it, and how many writes are gone, with the log beside it."""
-        if self.path is None:
-            return True, 0
-        status = self.path.stat()
+    def _unsettle(self) -> None:
+        """Say in the seal that the file is being written, before the first write."""
+        if self._sealed()[1:]:
+            self._seal(self._sealed()[:1])
+
+    def _sealed(self) -> list[int]:
+        """What the seal says: the number of the last write, then size and checksum of the file where all is in it."""
         with suppress(OSError, ValueError, TypeError):
-            generation, size, mtime_ns = map(int, json.loads(self.path.with_suffix(".seal").read_text()))
-            return (size, mtime_ns) == (status.st_size, status.st_mtime_ns), max(0, generation - self.generation)
-        return False, 0
+            return [int(number) for number in json.loads(self.seal.read_text())]
+        return []
 
-    def damage(self, *, vectors: bool = True) -> list[str]:
-        """What cannot be read or is not what was written, in plain words; `vectors` wants one for each passage."""
+    def settle(self) -> None:
+        """With the write lock held: bring all that was written into the file, and seal it."""
+        if self._content and not self.read_only and len(self._sealed()) != 3:
+            with self.lock, self._explained():
+                busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if not busy:
+                    self._seal([self.generation, *self._content.checksum()])
+
+    def left(self) -> tuple[str, int]:
+        """How it was left, "settled", "unsettled" by a writer, or "changed" since; and how many writes are gone."""
+        if self._content is None:
+            return "settled", 0
+        generation, *mark = self._sealed() or [0]
+        try:
+            lost = max(0, generation - self.generation)
+        except StoreError:
+            return "changed", 0
+        if not mark or (self.log.exists() and self.log.stat().st_size):
+            return "unsettled", lost
+        return "settled" if mark == self._content.checksum() else "changed", lost
+
+    def damage(self) -> list[str]:
+        """What cannot be read or is not what was written, in plain words."""
         faults: list[str] = []
         with self.lock:
             try:
                 checked = self.connection.execute("PRAGMA integrity_check(3)")
                 faults += [str(row[0]) for row in checked if row[0] != "ok"]
                 for what, sql, crc in (
-                    ("passages", f"SELECT {COLUMNS}, crc FROM chunks", row_crc),
-                    ("vectors", "SELECT vector, crc FROM vectors", lambda row: crc32(row[0])),
+                    ("passages", f"SELECT id, {COLUMNS}, crc FROM chunks", lambda *row: row_crc(row)),
+                    ("vectors", "SELECT id, vector, crc FROM vectors", vector_crc),
                 ):
-                    if bad := sum(crc(row[:-1]) != row[-1] for row in self._db.execute(sql)):
+                    if bad := sum(crc(*row[:-1]) != row[-1] for row in self._db.execute(sql)):
                         faults.append(f"{bad} {what} are not what was written")
                 without = "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT id FROM vectors)"
-                if vectors and (bad := self._db.execute(without).fetchone()[0]):
+                if bad := self._db.execute(without).fetchone()[0]:
                     faults.append(f"{bad} passages have no vector")
                 self._db.execute("INSERT INTO words(words) VALUES ('integrity-check')")
-            except (sqlite3.DatabaseError, TypeError) as error:
+            except (*BROKEN, TypeError) as error:
                 faults.append(f"it cannot be read ({error})")
         return faults
 
     def replace_by(self, path: Path) -> None:
         """Go on with another file, which takes the place of this one."""
         assert self.path is not None
-        self._db.close()
-        remove(self.path)
+        self.close()
+        for file in (self.log, Path(f"{self.path}-shm"), self.seal):
+            file.unlink(missing_ok=True)
         path.replace(self.path)
-        path.with_suffix(".seal").unlink(missing_ok=True)
+        remove(path)  # its seal
         self._open(create=False)
+        self.settle()
+
+
+class _Content:
+    """The bytes of a file that SQLite has open in this process, read beside it.
+
+    One descriptor serves all, and is closed when nobody has the file open: closing any would free SQLite's own locks.
+    """
+
+    _of: ClassVar[dict[tuple[int, int], "_Content"]] = {}
+    _lock: ClassVar[Any] = RLock()
+
+    def __init__(self, key: tuple[int, int], descriptor: int) -> None:
+        self._key, self._descriptor, self._users = key, descriptor, 0
+
+    @classmethod
+    def of(cls, path: Path) -> "_Content":
+        """The content of the file at a path, for one more user."""
+        with cls._lock:
+            status = path.stat()
+            key = (status.st_dev, status.st_ino)
+            if key not in cls._of:
+                cls._of[key] = cls(key, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
+            cls._of[key]._users += 1
+            return cls._of[key]
+
+    def checksum(self) -> list[int]:
+        """Size and checksum."""
+        size = crc = 0
+        with self._lock:
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            while block := os.read(self._descriptor, _BLOCK):
+                size, crc = size + len(block), crc32(block, crc)
+        return [size, crc]
+
+    def close(self) -> None:
+        """Let go of it, after SQLite has."""
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                os.close(self._descriptor)
+                del self._of[self._key]
 
 
 def remove(path: Path) -> None:
@@ -282,6 +385,8 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
     db = sqlite3.connect(
         target, uri=target.startswith("file:"), check_same_thread=False, isolation_level=None, timeout=30.0
     )
+    # A text that is no UTF-8 any more is found by the checksum of its row.
+    db.text_factory = lambda text: str(text, "utf-8", "replace")
     try:
         if not (version := _version(db)) and create:
             db.execute("PRAGMA page_size = 8192")
@@ -300,9 +405,11 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
             )
         if version != VERSION:
             raise StoreError(
-                f"{place} is of version {version}; wanted {VERSION}: move it away and run cragraph ingest PATH."
+                f"{place} is of version {version}; wanted {VERSION}: update cragraph, or move it away and run cragraph "
+                "ingest PATH."
             )
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")  # what was forgotten is not left in free pages
         db.execute("PRAGMA cache_size = -65536")
     except BaseException:
         db.close()

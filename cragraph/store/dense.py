@@ -1,36 +1,36 @@
-"""Search by meaning: every vector is compared."""
+"""Search by meaning: the vector of a question is compared with every vector of the store."""
 
 from collections.abc import Sequence
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from cragraph.store.database import vector_crc
 from cragraph.store.filters import Where, condition
 from cragraph.store.index import Index
 from cragraph.store.records import Floats, from_bytes, unit
 from cragraph.types import Passage
 
 _SPARE: Final = 2.0
-
 MOST_FILTERED: Final = (
     3_000  # nearest passages that a filter is held against at most; else those it lets through are listed
 )
+
 Near = list[tuple[float, int]]  # negative cosines and rows, best first
 
 
 class Dense:
-    """Finds passages by their vectors."""
+    """Finds passages by their vectors, which are kept in memory."""
 
     def __init__(self, index: Index) -> None:
-        self._index = index
-        self._lock = RLock()
+        self._index, self._lock = index, RLock()
         self.close()
 
     def close(self) -> None:
         """Let go of the memory."""
         with self._lock:
-            self._generation = -1
+            self._generation, self._opened = -1, 0
             self._rows = np.empty(0, dtype=np.int64)
             self._matrix: Floats = np.empty((0, 0), dtype=np.float32)
 
@@ -47,49 +47,56 @@ class Dense:
             while not where or wide <= MOST_FILTERED:
                 near = self._near(query, wide)
                 passages = self._index.get_rows([row for _, row in near], where)
-                if not where or len(passages) >= k or wide >= self._index.count():
+                if not where or len(passages) >= k or wide >= len(self._rows):
                     break
                 wide *= 3
             else:
                 clause, values = condition(where)
                 rows = [row[0] for row in self._index.rows(f"SELECT c.id FROM chunks AS c WHERE {clause}", values)]
-                near = sorted(self._cosines(query, rows))[:k]
+                near = self._near(query, k, np.isin(self._rows, rows))
                 passages = self._index.get_rows([row for _, row in near])
         best = [(passages[row], -apart) for apart, row in near if row in passages][:k]
         return [Passage(**{**one, "retrieval_score": min(1.0, max(0.0, cosine))}) for one, cosine in best]
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of these passages, by id."""
-        sql = "SELECT c.chunk_id, v.vector FROM chunks AS c JOIN vectors AS v ON v.id = c.id WHERE c.chunk_id IN (?)"
-        return {chunk_id: from_bytes([vector])[0] for chunk_id, vector in self._index.rows_in(sql, chunk_ids)}
+        sql = (
+            "SELECT c.chunk_id, v.id, v.crc, v.vector FROM chunks AS c JOIN vectors AS v ON v.id = c.id "
+            "WHERE c.chunk_id IN (?)"
+        )
+        rows = self._index.rows_in(sql, chunk_ids)
+        return {i: from_bytes([vector])[0] for i, row, crc, vector in rows if self._sound(row, crc, vector)}
+
+    def _sound(self, row: int, crc: int, vector: bytes) -> bool:
+        if whole := vector_crc(row, vector) == crc:
+            return whole
+        self._index.misfits.add(row)
+        return False
 
     def _refresh(self) -> None:
         generation = self._index.generation
-        if generation == self._generation:
+        if generation == self._generation and self._opened == self._index.opened:
             return
-        new = self._index.rows("SELECT id, vector FROM vectors WHERE written > ?", (self._generation,))
+        if self._opened != self._index.opened:
+            self.close()
+        sql = "SELECT id, crc, vector FROM vectors WHERE written > ?"
+        new = [row for row in self._index.rows(sql, (self._generation,)) if self._sound(*row)]
         rows = np.array([row[0] for row in new], dtype=np.int64)
         if len(self._rows):
             there = np.fromiter((row[0] for row in self._index.rows("SELECT id FROM vectors")), dtype=np.int64)
             keep = np.isin(self._rows, there) & ~np.isin(self._rows, rows)
             self._rows, self._matrix = self._rows[keep], self._matrix[keep]
         if new:
-            matrix = unit(from_bytes([row[1] for row in new]))
+            matrix = unit(from_bytes([row[2] for row in new]))
             self._matrix = np.concatenate([self._matrix, matrix]) if len(self._rows) else matrix
             self._rows = np.concatenate([self._rows, rows])
-        self._generation = generation
+        self._generation, self._opened = generation, self._index.opened
 
-    def _near(self, query: Floats, k: int) -> Near:
-        near: Near = []
-        if len(self._rows):
-            # By one core: BLAS shares so short a product among all, which then wait for each other on a busy machine.
-            cosines = np.einsum("ij,j->i", self._matrix, query)
-            best = np.argpartition(-cosines, k - 1)[:k] if len(cosines) > k else slice(None)
-            near += zip((-cosines[best]).tolist(), self._rows[best].tolist(), strict=True)
-        return sorted(near)[:k]
-
-    def _cosines(self, query: Floats, rows: Sequence[int]) -> Near:
-        """The cosines of these rows by the vectors in the tables."""
-        stored = list(self._index.rows_in("SELECT id, vector FROM vectors WHERE id IN (?)", rows))
-        cosines = unit(from_bytes([row[1] for row in stored])) @ query if stored else ()
-        return [(-float(cosine), row[0]) for row, cosine in zip(stored, cosines, strict=True)]
+    def _near(self, query: Floats, k: int, among: Any = slice(None)) -> Near:
+        rows, matrix = self._rows[among], self._matrix[among]
+        if not len(rows):
+            return []
+        # By one core: BLAS shares so short a product among all, which then wait for each other on a busy machine.
+        cosines = np.einsum("ij,j->i", matrix, query)
+        best = np.argpartition(-cosines, k - 1)[:k] if len(cosines) > k else slice(None)
+        return sorted(zip((-cosines[best]).tolist(), rows[best].tolist(), strict=True))[:k]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from unicodedata import normalize
 
 from cragraph.errors import InputError, encodable
-from cragraph.store.records import FIELDS
+from cragraph.store.records import DEFAULT, FIELD, FIELDS
 from cragraph.types import Passage
 
 Where = Mapping[str, Any] | None  # a filter in Chroma's language; None lets everything through
@@ -130,6 +130,10 @@ def condition(where: Where) -> tuple[str, list[Any]]:
     if key in ("$and", "$or"):
         return _either([condition(part) for part in value], key[1:].upper())
     ((name, operand),) = value.items()
+    if key == FIELD:
+        options = operand if name in ("$in", "$nin") else [operand]
+        among = f"c.collection IN (SELECT id FROM collections WHERE name IN ({','.join('?' * len(options))}))"
+        return f"NOT {among}" if name in ("$ne", "$nin") else among, [encodable(str(one)) for one in options]
     own = [] if key in FIELDS else [f'$."{key}"']
     column = f"c.{key}" if key in FIELDS else "json_extract(c.metadata, ?)"
     kind = f"typeof(c.{key})" if key in FIELDS else "json_type(c.metadata, ?)"
@@ -173,7 +177,10 @@ def fits(passage: Passage, where: Where) -> bool:
 def _holds(passage: Passage, key: str, wanted: Any) -> bool:
     if key in ("$and", "$or"):
         return (all if key == "$and" else any)(fits(passage, part) for part in wanted)
-    value = passage[key] if key in (*FIELDS, "chunk_id") else passage["metadata"].get(key)  # type: ignore[literal-required]
+    if key == FIELD:
+        value, wanted = _folded(passage["metadata"].get(FIELD, DEFAULT)), _folded(wanted)
+    else:
+        value = passage[key] if key in (*FIELDS, "chunk_id") else passage["metadata"].get(key)  # type: ignore[literal-required]
     for name, operand in (wanted if isinstance(wanted, Mapping) else {"$eq": wanted}).items():
         if name in RANGES:
             passes = _is_number(value) and _is_number(operand) and RANGES[name][1](value, operand)
@@ -184,6 +191,15 @@ def _holds(passage: Passage, key: str, wanted: Any) -> bool:
         if not passes:
             return False
     return True
+
+
+def _folded(value: Any) -> Any:
+    """The names of collections in small letters."""
+    if isinstance(value, Mapping):
+        return {name: _folded(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_folded(item) for item in value]
+    return value.strip().casefold() if isinstance(value, str) else value
 
 
 def _is_number(value: Any) -> bool:

@@ -2,39 +2,49 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from random import Random
 from sqlite3 import Connection
 from typing import Any, Final, cast
-from zlib import crc32
 
 from cragraph.language.words import terms
 from cragraph.passages import contextual_text
-from cragraph.store.database import COLUMNS, Database, marks, row_crc
+from cragraph.store.database import COLUMNS, Database, marks, row_crc, vector_crc
 from cragraph.store.filters import Where, condition
 from cragraph.store.records import (
+    DEFAULT,
+    FIELD,
     FIELDS,
     LEFT_OUT,
     Identity,
     Item,
+    Key,
     Origin,
     StoredDocument,
+    batched,
     filename_of,
     filterable,
-    from_bytes,
     left_out,
 )
 from cragraph.types import Passage
 
-SELECTED: Final = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
+SELECTED: Final = ", ".join(f"c.{name}" for name in ("crc", "id", *COLUMNS.split(", ")))
+"""What `Index.passages` reads, of `chunks AS c`."""
+
+_WIDTH: Final = SELECTED.count(",") + 1
 _SAMPLE: Final = 400
+_BATCH: Final = 256
 _TYPES: Final = {bool: "true/false", str: "text"}
 _PLACE: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "source", "filename", "page")
-_ORIGIN: Final = "source, sha256, size, mtime_ns, options, chunks"
+_ORIGIN: Final = "o.source, o.sha256, o.size, o.mtime_ns, o.options, o.chunks, k.name"
+_ORIGINS: Final = "origins AS o JOIN collections AS k ON k.id = o.collection"
 _FILES: Final = (
-    "WITH files AS MATERIALIZED (SELECT o.id AS file, o.source, o.sha256, o.size, o.mtime_ns, o.options, o.chunks, "
-    "(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id) = o.chunks AS complete FROM origins AS o) "
+    f"WITH files AS MATERIALIZED (SELECT o.id AS file, {_ORIGIN} AS collection, "
+    f"(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id) = o.chunks AS complete FROM {_ORIGINS}) "
 )
 """Every state of every file, `complete` where all its passages are in."""
+
+Files = Sequence[tuple[str, Origin | None]]  # sources and the state that each is in; None where it is taken out
 
 
 class Index(Database):
@@ -47,89 +57,193 @@ class Index(Database):
 
     # -- writing, inside a transaction -----------------------------------------------------------------------
 
-    def put(self, db: Connection, items: Sequence[Item], generation: int) -> None:
-        """Add or rewrite passages with their words, fields and files, no others; and vectors where they bring them."""
-        known = self.embedded(item.chunk_id for item in items)
+    def commit(self, db: Connection, files: Files, items: Iterable[Item], generation: int) -> int:
+        """Make files hold exactly these passages and what was staged of them; items of no file are added.
+
+        A file without an origin is taken out. What no file holds any more goes. Gives how many passages are new.
+        """
+        before = {row for source, _ in files for row in self.rows_of(source)}
+        kept = {origin: _origin_id(db, origin) for _, origin in files if origin}
+        db.executemany("DELETE FROM holdings WHERE origin = ?", [(row,) for row in kept.values()])
+        new, written = 0, set[int]()
+        staged = (batch for origin in kept for batch in self.staged(origin))
+        for batch in chain(batched(items, _BATCH), staged):
+            added, rows = self.put(db, batch, generation)
+            new, written = new + added, written | rows
+        others = f"SELECT id FROM origins WHERE source = ? AND id NOT IN ({','.join(map(str, kept.values()))})"
+        for source, _ in files:
+            db.execute(f"DELETE FROM holdings WHERE origin IN ({others})", (source,))
+            db.execute(f"DELETE FROM origins WHERE id IN ({others})", (source,))
+            db.execute("DELETE FROM staged WHERE source = ?", (source,))
+        held = {row[0] for row in self.rows_in("SELECT DISTINCT chunk FROM holdings WHERE chunk IN (?)", before)}
+        self.drop(db, before - held - written)
+        self._rehome(db, held - written)
+        return new
+
+    def put(self, db: Connection, items: Sequence[Item], generation: int) -> tuple[int, set[int]]:
+        """Add or rewrite passages with their words, fields and files, and vectors where they bring them.
+
+        Gives how many are new, and the rows that were written.
+        """
+        known, new, rows = self.embedded(item.passage["chunk_id"] for item in items), 0, set[int]()
+        homes = {name: _collection_id(db, name) for name in {item.collection for item in items}}
         for item in items:
             metadata, text = item.passage["metadata"], contextual_text(item.passage)
-            plain = filterable(metadata)
+            if metadata.get(FIELD) == item.collection:  # which is kept once
+                metadata = {name: value for name, value in metadata.items() if name != FIELD}
+            plain, home = filterable(metadata), homes[item.collection]
             extra = {key: value for key, value in metadata.items() if key not in plain}
-            row = (
+            values = (
+                home,
                 *(item.passage[key] for key in _PLACE),
                 json.dumps(plain, ensure_ascii=False),
                 text.removesuffix(item.passage["text"]),
                 item.passage["text"],
                 json.dumps(extra, ensure_ascii=False, default=str) if extra else None,
             )
-            chunk, old = known.get(item.chunk_id, (None, None))
-            sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES (?, {marks(row)}, ?) RETURNING id"
-            chunk = int(db.execute(sql, (chunk, *row, row_crc(row))).fetchone()[0])
+            chunk, old = known.get(item.key, (None, None))
+            new += chunk is None
+            sql = f"INSERT OR REPLACE INTO chunks (id, {COLUMNS}, crc) VALUES (?, {marks(values)}, 0) RETURNING id"
+            chunk = int(db.execute(sql, (chunk, *values)).fetchone()[0])
+            db.execute("UPDATE chunks SET crc = ? WHERE id = ?", (row_crc((chunk, *values)), chunk))
+            known[item.key] = (chunk, text)
+            rows.add(chunk)
+            self.misfits.discard(chunk)
             if old != text:
                 _words(db, chunk, old=old, new=text)
-            db.execute("DELETE FROM holdings WHERE chunk = ?", (chunk,))
             holdings = [(chunk, _origin_id(db, origin)) for origin in item.origins]
             db.executemany("INSERT OR IGNORE INTO holdings VALUES (?, ?)", holdings)
-            types = [(key, _TYPES.get(type(value), "number")) for key, value in plain.items()]
-            db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?)", types)
+            types = [(home, key, _TYPES.get(type(value), "number")) for key, value in plain.items()]
+            db.executemany("INSERT OR IGNORE INTO fields VALUES (?, ?, ?)", types)
             if item.vector is not None:
-                vector = (chunk, generation, crc32(item.vector), item.vector)
+                vector = (chunk, generation, vector_crc(chunk, item.vector), item.vector)
                 db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", vector)
+        return new, rows
 
-    def drop(self, db: Connection, chunk_ids: Iterable[str]) -> None:
-        """Remove passages; unknown ids do no harm."""
-        for chunk, text in self.embedded(chunk_ids).values():
+    def drop(self, db: Connection, rows: Iterable[int]) -> None:
+        """Remove passages by their rows."""
+        rows = list(rows)
+        for chunk, text in self.rows_in("SELECT id, context || text FROM chunks WHERE id IN (?)", rows):
             _words(db, chunk, old=text)
-            for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
-                db.execute(f"DELETE FROM {table} WHERE {key} = ?", (chunk,))
+        for table, key in (("chunks", "id"), ("vectors", "id"), ("holdings", "chunk")):
+            db.executemany(f"DELETE FROM {table} WHERE {key} = ?", [(row,) for row in rows])
 
-    def record(self, db: Connection, source: str, origin: Origin | None) -> None:
-        """Record the state that a file is in, and no other of it; None where it is taken out."""
-        row = _origin_id(db, origin) if origin else -1
-        db.execute("DELETE FROM origins WHERE source = ? AND id <> ?", (source, row))
-        db.execute("DELETE FROM staged WHERE source = ?", (source,))
+    def _rehome(self, db: Connection, rows: Iterable[int]) -> None:
+        """Passages whose own source holds them no longer name the first file that does."""
+        sql = (
+            "SELECT c.id, min(o.source) FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id JOIN origins AS o "
+            "ON o.id = h.origin WHERE c.id IN (?) GROUP BY c.id HAVING NOT max(o.source = c.source)"
+        )
+        sources = dict(self.rows_in(sql, rows))
+        for row in list(self.rows_in(f"SELECT id, {COLUMNS} FROM chunks WHERE id IN (?)", sources)):
+            source = sources[row[0]]
+            new = (*row[:6], source, filename_of(source), *row[8:])
+            sql = "UPDATE chunks SET source = ?, filename = ?, crc = ? WHERE id = ?"
+            db.execute(sql, (source, new[7], row_crc(new), row[0]))
+
+    def touch(self, db: Connection, origin: Origin) -> None:
+        """Record the state that a file is in, whose passages are the same as before."""
+        _origin_id(db, origin)
+
+    def forget_words(self) -> None:
+        """Take the words of passages that were removed out of the index of words, which else drops them at leisure."""
+        with self.write() as db:
+            db.execute("INSERT INTO words(words) VALUES ('optimize')")
+
+    # -- collections -----------------------------------------------------------------------------------------
+
+    def collections(self) -> dict[int, str]:
+        """The names of the collections by their rows."""
+        return dict(self.rows("SELECT id, name FROM collections"))
+
+    def rename(self, db: Connection, old: str, new: str) -> None:
+        """Call a collection otherwise."""
+        db.execute("UPDATE collections SET name = ? WHERE name = ?", (new, old))
+
+    def discard(self, db: Connection, name: str) -> None:
+        """Remove a collection with all that is in it."""
+        self.drop(db, self.rows_in_collection(name))
+        home = _collection_id(db, name)
+        db.execute("DELETE FROM holdings WHERE origin IN (SELECT id FROM origins WHERE collection = ?)", (home,))
+        db.execute("DELETE FROM staged WHERE source IN (SELECT source FROM origins WHERE collection = ?)", (home,))
+        for table, key in (("origins", "collection"), ("fields", "collection"), ("collections", "id")):
+            db.execute(f"DELETE FROM {table} WHERE {key} = ?", (home,))
+
+    def rows_in_collection(self, name: str) -> set[int]:
+        """The rows of the passages of a collection."""
+        sql = "SELECT id FROM chunks WHERE collection = (SELECT id FROM collections WHERE name = ?)"
+        return {row[0] for row in self.rows(sql, (name,))}
 
     # -- reading passages ------------------------------------------------------------------------------------
+
+    def passages(self, rows: Iterable[Sequence[Any]]) -> list[tuple[Passage, Sequence[Any]]]:
+        """The passages of rows that begin with `SELECTED`, each with what follows in its row.
+
+        What is not what was written is left out, and its row is one of `misfits`.
+        """
+        found: list[tuple[Passage, Sequence[Any]]] = []
+        names, out = self.collections(), self.left_out()
+        for crc, *row in rows:
+            if row_crc(row[: _WIDTH - 1]) != crc:
+                self.misfits.add(row[0])
+                continue
+            passage, name = passage_of(row), names.get(row[1], DEFAULT)
+            if name != DEFAULT:
+                passage["metadata"][FIELD] = name
+            if said := out.get(passage["source"]):
+                passage["metadata"][LEFT_OUT] = said
+            found.append((passage, row[_WIDTH - 1 :]))
+        return found
 
     def count(self) -> int:
         """How many passages there are."""
         return int(self.rows("SELECT count(*) FROM chunks")[0][0])
 
-    def ids(self) -> set[str]:
-        """The ids of all passages."""
-        return {row[0] for row in self.rows("SELECT chunk_id FROM chunks")}
+    def keys(self) -> dict[Key, int]:
+        """The rows of all passages by what tells them apart."""
+        sql = "SELECT k.name, c.chunk_id, c.id FROM chunks AS c JOIN collections AS k ON k.id = c.collection"
+        return {(name, chunk_id): row for name, chunk_id, row in self.rows(sql)}
 
     def left_out(self) -> dict[str, str]:
         """What is left out of files that give too many chunks, in words, by source."""
         kept = json.loads(self.meta(LEFT_OUT, "{}"))
         return {source: left_out(*of) for source, (_, *of) in kept.items()}
 
-    def passages(self, rows: Iterable[Sequence[Any]]) -> list[Passage]:
-        """`passage_of` each row, with what is left out of its file."""
-        found, out = [passage_of(row) for row in rows], self.left_out()
-        for passage in found:
-            if said := out.get(passage["source"]):
-                passage["metadata"][LEFT_OUT] = said
-        return found
-
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
-        rows = self.rows_in(f"SELECT {COLUMNS} FROM chunks WHERE chunk_id IN (?)", dict.fromkeys(chunk_ids))
-        by_id = {row[0]: row for row in rows}
-        return self.passages(by_id[chunk_id] for chunk_id in chunk_ids if chunk_id in by_id)
+        rows = self.rows_in(f"SELECT {SELECTED} FROM chunks AS c WHERE c.chunk_id IN (?)", dict.fromkeys(chunk_ids))
+        by_id = {passage["chunk_id"]: passage for passage, _ in reversed(self.passages(rows))}
+        return [by_id[chunk_id] for chunk_id in chunk_ids if chunk_id in by_id]
 
-    def get_rows(self, rows: Sequence[int], where: Where = None) -> dict[int, Passage]:
+    def get_rows(self, rows: Iterable[int], where: Where = None) -> dict[int, Passage]:
         """The passages in these rows, those that a filter lets through, by row."""
         clause, values = condition(where)
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
-        found = list(self.rows_in(sql, rows, values))
-        return {row[-1]: passage for row, passage in zip(found, self.passages(found), strict=True)}
+        return {row: passage for passage, (row,) in self.passages(self.rows_in(sql, rows, values))}
+
+    def items(self, rows: Iterable[int]) -> Iterator[tuple[int, Item]]:
+        """The passages in these rows as they are stored, with their files, their vectors and their collections."""
+        names = self.collections()
+        held = f"SELECT h.chunk, {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk IN (?)"
+        sql = f"SELECT v.vector, {SELECTED} FROM chunks AS c LEFT JOIN vectors AS v ON v.id = c.id WHERE c.id IN (?)"
+        for some in batched(rows, _BATCH):
+            origins: dict[int, list[Origin]] = {}
+            for row, *origin in self.rows_in(held, some):
+                origins.setdefault(row, []).append(Origin(*origin))
+            for vector, _, *columns in self.rows_in(sql, some):
+                row, home = columns[:2]
+                yield row, Item(passage_of(columns), origins.get(row, []), vector, names.get(home, DEFAULT))
 
     def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
-        """The passages next to one in its document, in order; without the passage itself."""
-        place = passage["chunk_index"]
-        sql = f"SELECT {COLUMNS} FROM chunks WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
-        given = (passage["doc_id"], place - before, place + after, place)
-        return self.passages(self.rows(f"{sql} ORDER BY chunk_index", given))
+        """The passages next to one in its document and its collection, in order; without the passage itself."""
+        place, name = passage["chunk_index"], passage["metadata"].get(FIELD)
+        home = name if name in self.collections().values() else DEFAULT  # else it is what a document says of itself
+        clause, values = condition({FIELD: {"$eq": home}})
+        sql = (
+            f"SELECT {SELECTED} FROM chunks AS c WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
+        )
+        given = (passage["doc_id"], place - before, place + after, place, *values)
+        return [near for near, _ in self.passages(self.rows(f"{sql} AND {clause} ORDER BY chunk_index", given))]
 
     def of_source(self, source: str, where: Where, most: int) -> list[Passage]:
         """The passages that a source holds, and those from it that no file holds, in the order of its rows or text."""
@@ -139,15 +253,18 @@ class Index(Database):
             "ON h.origin = o.id WHERE o.source = ?) OR (c.source = ? AND c.id NOT IN (SELECT chunk FROM holdings))) "
             f"AND {clause} LIMIT ?"
         )
-        passages = self.passages(self.rows(sql, (source, source, *values, most)))
+        passages = [passage for passage, _ in self.passages(self.rows(sql, (source, source, *values, most)))]
         row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
         numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
 
-    def embedded(self, chunk_ids: Iterable[str]) -> dict[str, tuple[int, str]]:
+    def embedded(self, chunk_ids: Iterable[str]) -> dict[Key, tuple[int, str]]:
         """The row of each of these passages that is here, and what was embedded of it."""
-        rows = self.rows_in("SELECT chunk_id, id, context || text FROM chunks WHERE chunk_id IN (?)", chunk_ids)
-        return {chunk_id: (row, text) for chunk_id, row, text in rows}
+        sql = (
+            "SELECT k.name, c.chunk_id, c.id, c.context || c.text FROM chunks AS c JOIN collections AS k "
+            "ON k.id = c.collection WHERE c.chunk_id IN (?)"
+        )
+        return {(name, i): (row, text) for name, i, row, text in self.rows_in(sql, chunk_ids)}
 
     def share(self, where: Mapping[str, Any]) -> float:
         """About which share of the passages a checked filter lets through, by a sample."""
@@ -158,79 +275,79 @@ class Index(Database):
         sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return len(list(self.rows_in(sql, sample, values))) / len(sample)
 
-    def fields(self) -> dict[str, str]:
-        """The fields that can be filtered by, with their types: text, number, true/false."""
-        types: dict[str, str] = dict(FIELDS) if self.rows("SELECT 1 FROM chunks LIMIT 1") else {}
-        for name, type_ in sorted(
-            self.rows("SELECT name, type FROM fields WHERE typeof(name) || typeof(type) = 'texttext'")
-        ):
+    def fields(self, names: Iterable[str]) -> dict[str, str]:
+        """The fields of some collections that can be filtered by, with their types: text, number, true/false."""
+        homes = [home for home, name in self.collections().items() if name in names]
+        if not any(self.rows_in("SELECT 1 FROM chunks WHERE collection IN (?) LIMIT 1", homes)):
+            return {}
+        types: dict[str, str] = {**FIELDS}
+        rows = self.rows_in("SELECT name, type FROM fields WHERE collection IN (?)", homes)
+        for name, type_ in sorted({(str(name), str(type_)) for name, type_ in rows}):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
-        return types
+        return types | {FIELD: "text"}
 
     def readable(self) -> Iterator[Item | None]:
         """Every passage that can be read and is what was written, with its files and its vector; None for the rest."""
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
+        names = dict(self.read("SELECT id, name FROM collections"))
         for chunk in sorted(ids):
-            row = next(self.read(f"SELECT {COLUMNS}, crc FROM chunks WHERE id = {chunk}"), ())
-            if not row or row_crc(row[:-1]) != row[-1]:
+            row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), (0,))
+            if row_crc(row[1:]) != row[0]:
                 yield None
                 continue
-            sql = f"SELECT {_ORIGIN} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}"
+            sql = f"SELECT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk = {chunk}"
             origins = [Origin(*origin) for origin in self.read(sql)]
             vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
-            whole = isinstance(vector, bytes) and crc32(vector) == crc
-            yield Item(passage_of(row), origins, from_bytes([vector])[0] if whole else None)
+            whole = isinstance(vector, bytes) and vector_crc(chunk, vector) == crc
+            yield Item(passage_of(row[1:]), origins, vector if whole else None, names.get(row[2], DEFAULT))
+
+    def readable_origins(self) -> list[Origin]:
+        """The states of files that can be read and are what was written."""
+        rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
+        return [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
 
     # -- reading the record of files -------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Origin]:
-        """Every source that is in, whole, by its name."""
-        rows = self.rows(f"{_FILES} SELECT {_ORIGIN} FROM files WHERE complete ORDER BY mtime_ns")
-        return {row[0]: Origin(*row) for row in rows}
+        """Every source that is in, whole and in one state, by its name."""
+        rows = self.rows(f"{_FILES} SELECT * FROM files GROUP BY source HAVING min(complete) AND count(*) = 1")
+        return {row[1]: Origin(*row[1:8]) for row in rows}
+
+    def spoilt(self) -> set[str]:
+        """The sources of passages that were read and are not what was written."""
+        sql = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
+        return {row[0] for row in self.rows_in(sql, self.misfits)}
 
     def states(self, source: str) -> list[Origin]:
         """Every state of a source that holds passages."""
-        return [Origin(*row) for row in self.rows(f"SELECT {_ORIGIN} FROM origins WHERE source = ?", (source,))]
+        return [Origin(*row) for row in self.rows(f"SELECT {_ORIGIN} FROM {_ORIGINS} WHERE o.source = ?", (source,))]
 
-    def names(self) -> set[str]:
-        """Every source that holds passages, whole or not."""
-        return {row[0] for row in self.rows("SELECT source FROM origins")}
+    def homes(self) -> dict[str, str]:
+        """The collection of every file, whole or not."""
+        return dict(self.rows(f"SELECT o.source, k.name FROM {_ORIGINS}"))
 
-    def overtaken(self) -> list[Origin]:
-        """The whole states of sources of which other states hold passages too: an ingest on a server was cut off."""
-        several = {row[0] for row in self.rows("SELECT source FROM origins GROUP BY source HAVING count(*) > 1")}
-        return [origin for source, origin in self.sources().items() if source in several] if several else []
-
-    def holders(self, chunk_ids: Iterable[str]) -> dict[str, list[Origin]]:
-        """Every state of every file that holds each of these passages."""
-        origins: dict[str, list[Origin]] = {}
-        columns = _ORIGIN.replace("source", "o.source")
+    def rows_of(self, source: str) -> list[int]:
+        """The rows of the passages that a source holds, and of those from it that no file holds."""
         sql = (
-            f"SELECT c.chunk_id, {columns} FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id "
-            "JOIN origins AS o ON o.id = h.origin WHERE c.chunk_id IN (?) ORDER BY o.id"
+            "SELECT h.chunk FROM origins AS o JOIN holdings AS h ON h.origin = o.id WHERE o.source = ?1 "
+            "UNION SELECT id FROM chunks WHERE source = ?1 AND id NOT IN (SELECT chunk FROM holdings)"
         )
-        for chunk_id, *row in self.rows_in(sql, chunk_ids):
-            origins.setdefault(chunk_id, []).append(Origin(*row))
-        return origins
-
-    def held_by(self, source: str, *, unheld: bool = False) -> list[str]:
-        """The ids of the passages that a source holds; with `unheld`, also those from it that no file holds."""
-        sql = (
-            "SELECT DISTINCT c.chunk_id FROM origins AS o JOIN holdings AS h ON h.origin = o.id "
-            "JOIN chunks AS c ON c.id = h.chunk WHERE o.source = ?1"
-        )
-        if unheld:
-            sql += " UNION SELECT chunk_id FROM chunks WHERE source = ?1 AND id NOT IN (SELECT chunk FROM holdings)"
         return [row[0] for row in self.rows(sql, (source,))]
 
+    def shared(self, rows: Iterable[int], source: str) -> set[int]:
+        """Those of these rows that files other than a source hold too."""
+        sql = "SELECT h.chunk FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
+        return {row[0] for row in self.rows_in(f"{sql} AND o.source <> ?", rows, (source,))}
+
     def documents(self) -> list[StoredDocument]:
-        """What the store holds, one source per row, in order of name."""
+        """What the store holds, one source of a collection per row, in order of name."""
         rows = self.rows(
-            f"{_FILES} SELECT source, count(DISTINCT doc_id), count(DISTINCT id), size, sha256, max(complete) FROM ("
-            "SELECT f.source, c.doc_id, c.id, f.size, f.sha256, f.complete FROM files AS f "
+            f"{_FILES} SELECT source, count(DISTINCT doc_id), count(DISTINCT id), size, sha256, max(complete), home "
+            "FROM (SELECT f.source, c.doc_id, c.id, f.size, f.sha256, f.complete, f.collection AS home FROM files AS f "
             "LEFT JOIN holdings AS h ON h.origin = f.file LEFT JOIN chunks AS c ON c.id = h.chunk "
-            "UNION ALL SELECT source, doc_id, id, NULL, NULL, 1 FROM chunks "
-            "WHERE id NOT IN (SELECT chunk FROM holdings)) GROUP BY source ORDER BY source"
+            "UNION ALL SELECT c.source, c.doc_id, c.id, NULL, NULL, 1, k.name FROM chunks AS c "
+            "JOIN collections AS k ON k.id = c.collection WHERE c.id NOT IN (SELECT chunk FROM holdings)) "
+            "GROUP BY source, home ORDER BY source, home"
         )
         out, doubts = self.left_out(), dict[str, list[str]]()
         for source, doubt in self.rows(
@@ -240,10 +357,10 @@ class Index(Database):
             doubts.setdefault(source, []).append(doubt)
         return [
             StoredDocument(
-                source, filename_of(source), documents, chunks, size, sha256, bool(complete),
+                source, filename_of(source), documents, chunks, size, sha256, bool(complete), home,
                 doubts=tuple(doubts.get(source, ())), left_out=out.get(source, ""),
             )
-            for source, documents, chunks, size, sha256, complete in rows
+            for source, documents, chunks, size, sha256, complete, home in rows
         ]  # fmt: skip
 
     # -- staged ----------------------------------------------------------------------------------------------
@@ -254,7 +371,7 @@ class Index(Database):
         with self.write() as db:
             for item in items:
                 passage = json.dumps(item.passage, ensure_ascii=False, default=str)
-                db.execute(sql, (origin.source, str(origin.state[1:]), item.chunk_id, passage, item.vector))
+                db.execute(sql, (origin.source, str(origin.state[1:]), item.key[1], passage, item.vector))
 
     def staged(self, origin: Origin) -> Iterator[list[Item]]:
         """What was staged of one state of a file, in batches."""
@@ -262,7 +379,7 @@ class Index(Database):
         sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT 500"
         while rows := self.rows(sql, (origin.source, str(origin.state[1:]), last)):
             last = rows[-1][0]
-            yield [Item(json.loads(passage), (origin,), vector) for _, passage, vector in rows]
+            yield [Item(json.loads(passage), (origin,), vector, origin.collection) for _, passage, vector in rows]
 
     def staged_ids(self, origin: Origin) -> set[str]:
         """The ids of what was staged of one state of a file."""
@@ -280,19 +397,29 @@ class Index(Database):
 
 
 def passage_of(row: Sequence[Any]) -> Passage:
-    """A passage from the columns named in `COLUMNS`, which no search has given a score yet."""
-    metadata, _, text, extra = row[len(_PLACE) : 11]
-    place: dict[str, Any] = dict(zip(_PLACE, row, strict=False))
+    """A passage from its id and the columns named in `COLUMNS`, which no search has given a score yet."""
+    metadata, _, text, extra = row[len(_PLACE) + 2 : len(_PLACE) + 6]
+    place: dict[str, Any] = dict(zip(_PLACE, row[2:], strict=False))
     known = json.loads(metadata) | (json.loads(extra) if extra else {})
     return cast("Passage", {"text": text, **place, "metadata": known, "retrieval_score": None, "rerank_score": None})
 
 
+def _collection_id(db: Connection, name: str) -> int:
+    db.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+    return int(db.execute("SELECT id FROM collections WHERE name = ?", (name,)).fetchone()[0])
+
+
 def _origin_id(db: Connection, origin: Origin) -> int:
+    given = (*origin[:6], _collection_id(db, origin.collection))
     sql = (
-        f"INSERT INTO origins ({_ORIGIN}) VALUES ({marks(origin)}) ON CONFLICT (source, sha256, options) "
-        "DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, chunks = excluded.chunks RETURNING id"
+        "INSERT INTO origins (source, sha256, size, mtime_ns, options, chunks, collection, crc) "
+        f"VALUES ({marks(given)}, 0) "
+        "ON CONFLICT (source, sha256, options) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, "
+        "chunks = excluded.chunks, collection = excluded.collection RETURNING id"
     )
-    return int(db.execute(sql, origin).fetchone()[0])
+    row = int(db.execute(sql, given).fetchone()[0])
+    db.execute("UPDATE origins SET crc = ? WHERE id = ?", (row_crc((row, *given)), row))
+    return row
 
 
 def _words(db: Connection, chunk: int, *, old: str | None = None, new: str | None = None) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from cragraph.language.words import slipped, terms, tokens
 from cragraph.models.encoder import is_known_word
-from cragraph.passages import contextual_text
 from cragraph.store.filters import Where, condition
 from cragraph.store.index import SELECTED, Index
 from cragraph.types import Passage
@@ -43,7 +42,6 @@ class Lexical:
         self._counted_at = -1
         self._documents = 0
         self._counts: dict[str, int] = {}
-        self._tokens: int | None = None
 
     def __call__(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The best `k` passages with any word of the query; `retrieval_score` is `lexical_share`."""
@@ -66,38 +64,18 @@ class Lexical:
             ids = [row[-2] for row in self._rows(match_any(core), max(_AGAIN * k, _LEAST), where)]
             rows = self._rows_among(match_any(chosen), k, ids)
         return [
-            Passage(**{**passage, "retrieval_score": lexical_share(-row[-1], known, frequency, documents)})
-            for row, passage in zip(rows, self._index.passages(rows), strict=True)
+            Passage(**{**passage, "retrieval_score": lexical_share(-rank, known, frequency, documents)})
+            for passage, (_, rank) in self._index.passages(rows)
         ]
 
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
         """The passages' nearest word for each misspelt one, which none of them has and the encoder does not know."""
-        meant = []
+        meant, sql = [], "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
         for term, length in misspelt(query, frequency):
-            if near := self.near(term, length):
-                meant.append(max(near, key=lambda row: row[1])[0])
+            rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
+            if near := [(count, word) for word, count in rows if slipped(term, word, length)]:
+                meant.append(str(max(near)[1]))
         return meant
-
-    def near(self, term: str, length: int) -> list[tuple[str, int]]:
-        """The words here that a term of a word of that length may be a slip of, and in how many passages each is."""
-        sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
-        rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
-        return [(str(word), int(count)) for word, count in rows if slipped(term, word, length)]
-
-    def candidates(self, words: list[str], k: int, where: Where) -> list[Passage]:
-        """The best `k` passages by these words, rarest first, by this database's own ranking."""
-        counts, _ = self.frequency(words)
-        here = [word for word in words if counts[word]]
-        core = affordable(here, [counts[word] for word in here], self.budget)
-        return self._index.passages(self._rows(match_any(core), k, where)) if core else []
-
-    def tokens(self) -> int:
-        """How many words all passages have together."""
-        self.frequency([])
-        with self._lock:
-            if self._tokens is None:
-                self._tokens = int(self._index.rows("SELECT coalesce(sum(cnt), 0) FROM vocabulary")[0][0])
-            return self._tokens
 
     def _rows(self, match: str, k: int, where: Where) -> list[tuple[Any, ...]]:
         clause, values = condition(where)
@@ -122,49 +100,10 @@ class Lexical:
         with self._lock:
             if generation != self._counted_at:
                 self._counts, self._documents, self._counted_at = {}, self._index.count(), generation
-                self._tokens = None
             missing = [term for term in words if term not in self._counts]
             counts = self._index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN (?)", missing)
             self._counts |= dict.fromkeys(missing, 0) | dict(counts)
             return {term: self._counts[term] for term in words}, self._documents
-
-
-Searched = tuple[Lexical, Where]
-"""What searches one database by words, and the filter that it searches with."""
-
-
-def together(searched: Sequence[Searched], query: str, k: int) -> list[list[Passage]]:
-    """The best passages of each of several databases, scored as if all lay in one.
-
-    How much a word tells is counted over all of them, and so is how long a passage is. Each database chooses its
-    candidates by its own ranking, half as many again as are wanted.
-    """
-    query = query[:_MOST_CHARS]
-    words = list(dict.fromkeys(terms(query)))
-    none: list[list[Passage]] = [[] for _ in searched]
-    if not words or k < 1:
-        return none
-    searches = [search for search, _ in searched]
-    frequency, documents = _summed(searches, words)
-    if meant := _meant_among(query, frequency, searches):
-        frequency, documents = _summed(searches, [*words, *meant])
-    chosen = discriminating(frequency, documents)
-    if not chosen:
-        return none
-    chosen = affordable(chosen, [frequency[word] for word in chosen], _WIDER * searches[0].budget)
-    known = {word: frequency[word] for word in chosen}
-    mean = sum(search.tokens() for search in searches) / max(1, documents) or 1.0
-    found = []
-    for search, where in searched:
-        passages = search.candidates(chosen, k + k // 2, where)
-        scores = [bm25(terms(contextual_text(passage)), known, documents, mean) for passage in passages]
-        found.append(
-            [
-                Passage(**{**passage, "retrieval_score": lexical_share(score, known, frequency, documents)})
-                for passage, score in zip(passages, scores, strict=True)
-            ]
-        )
-    return found
 
 
 def bm25(words: Sequence[str], known: Mapping[str, int], documents: int, mean: float) -> float:
@@ -175,24 +114,6 @@ def bm25(words: Sequence[str], known: Mapping[str, int], documents: int, mean: f
         max(1e-6, math.log((documents - known[word] + 0.5) / (known[word] + 0.5))) * n * (K1 + 1) / (n + longer)
         for word, n in counts.items()
     )
-
-
-def _summed(searches: Sequence[Lexical], words: list[str]) -> tuple[dict[str, int], int]:
-    """How many passages of all databases each term is in, and how many there are."""
-    counted = [search.frequency(words) for search in searches]
-    return {word: sum(counts[word] for counts, _ in counted) for word in words}, sum(n for _, n in counted)
-
-
-def _meant_among(query: str, frequency: Mapping[str, int], searches: Sequence[Lexical]) -> list[str]:
-    """The nearest word of all databases for each misspelt one."""
-    meant = []
-    for term, length in misspelt(query, frequency):
-        near = Counter[str]()
-        for search in searches:
-            near.update(dict(search.near(term, length)))
-        if near:
-            meant.append(near.most_common(1)[0][0])
-    return meant
 
 
 def misspelt(query: str, frequency: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -20,6 +20,9 @@ from cragraph.types import Passage
 T = TypeVar("T")
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
+DEFAULT: Final = "default"  # the collection of files that nobody put into another, and all of an older store
+FIELD: Final = "collection"  # what a filter calls it, and the metadata of a passage that is in a named one
+
 FIELDS: Final[Mapping[str, str]] = {
     "doc_id": "text", "chunk_index": "number", "start_index": "number",
     "source": "text", "filename": "text", "page": "number",
@@ -43,6 +46,7 @@ class Origin(NamedTuple):
     """The file that chunks came from, as it was when they were made.
 
     `options` names how it was split, `chunks` how many it gave (-1: not known yet). It is whole when that many are in.
+    A file is in one `collection`.
     """
 
     source: str
@@ -51,6 +55,7 @@ class Origin(NamedTuple):
     mtime_ns: int
     options: str
     chunks: int
+    collection: str = DEFAULT
 
     @property
     def state(self) -> tuple[str, str, str]:
@@ -62,9 +67,10 @@ class Origin(NamedTuple):
 class StoredDocument:
     """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
 
-    `complete` is False for a file of which only a part is in, because writing to a server was cut off. `collection` is
-    the one that it is in. `doubts` say in sentences why the file may not say what was read. `left_out` says what of a
-    file is not in, because it gives too many chunks: "only the first 50,000 of 100,000 rows are in".
+    `complete` is False for a file of which only a part is in, because writing to a server was cut off or the rest was
+    damaged. `collection` is the one that it is in. `doubts` say in sentences why the file may not say what was read.
+    `left_out` says what of a file is not in, because it gives too many chunks: "only the first 50,000 of 100,000 rows
+    are in".
     """
 
     source: str
@@ -74,22 +80,27 @@ class StoredDocument:
     size: int | None = None
     sha256: str | None = None
     complete: bool = True
-    collection: str = "default"
+    collection: str = DEFAULT
     doubts: tuple[str, ...] = ()
     left_out: str = ""
 
 
+Key = tuple[str, str]
+"""The collection of a passage and its id: what tells it from all others of a store."""
+
+
 class Item(NamedTuple):
-    """A passage, the files that hold it, and the bytes of its vector where that is known."""
+    """A passage, the files that hold it, the bytes of its vector where that is known, and its collection."""
 
     passage: Passage
     origins: Sequence[Origin] = ()
     vector: Any = None
+    collection: str = DEFAULT
 
     @property
-    def chunk_id(self) -> str:
-        """The id of the passage."""
-        return self.passage["chunk_id"]
+    def key(self) -> Key:
+        """What tells it from all others of the store."""
+        return self.collection, self.passage["chunk_id"]
 
 
 def checked(passage: Passage) -> Passage:

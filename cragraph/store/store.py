@@ -1,27 +1,35 @@
 """The store: what was ingested, in the tables of a SQLite file, found by meaning and by words."""
 
+import json
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from sqlite3 import Connection
+from typing import Any, Final, Self, cast
 
 import numpy as np
 
-from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
+from cragraph.documents.document import TAKEN
+from cragraph.errors import InputError, StoreError, StoreLockedError, StoreMissingError
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
+from cragraph.store import upgrades
+from cragraph.store.collections import Held, checked_name, known_name, may_pass, with_names
 from cragraph.store.database import PATIENCE, WriteLock, remove
 from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where
-from cragraph.store.index import Index
+from cragraph.store.index import Files, Index
 from cragraph.store.lexical import Lexical
 from cragraph.store.records import (
+    DEFAULT,
+    FIELD,
+    LEFT_OUT,
     Floats,
     Identity,
     Item,
+    Key,
     Origin,
     StoredDocument,
     as_floats,
@@ -35,25 +43,32 @@ from cragraph.store.records import (
 )
 from cragraph.types import Passage
 
+NAME: Final = "cragraph.db"  # the file in a store's folder
+NEW: Final = "cragraph.new.db"  # what is to take its place
 BATCH: Final = 256  # passages embedded and written at a time
-_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,400}[a-zA-Z0-9]")
+_AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
+_UPGRADED: Final = "upgraded"  # what the store keeps of the files of an older version that it was made from
+_MENDED: Final = "mended"  # what the store keeps of how it was mended, until an ingest has brought back what was lost
 
-Files = Sequence[tuple[str, Origin | None]]  # sources and the state that each is in; None where it is taken out
 SALVAGED: Final = (
-    "The store was damaged: {kept} of {all} passages could be read and are kept, the rest is gone. Run cragraph ingest "
-    "again on the same folders: it reads only the files of which something is missing."
+    f"The store was damaged: {{kept}} of {{all}} passages could be read and are kept, the rest is gone. {_AGAIN}"
 )
-LOST: Final = (
-    "The last {n} writes to the store are gone (its -wal file was removed or damaged). Run cragraph ingest again on "
-    "the same folders: it reads only what is missing."
+LOST: Final = f"The last {{n}} writes to the store are gone (its -wal file was removed or damaged). {_AGAIN}"
+MISFIT: Final = f"{{n}} passages are not what was written, so they were left out. {_AGAIN}"
+CHANGED: Final = (
+    "The file of the store was changed or damaged, and cannot be mended because it cannot be written ({reason}): what "
+    "can be read and is what was written is searched."
 )
+GONE: Final = f"{{n}} files are not in whole, the first of them {{first}}. {_AGAIN}"
 
 
 class Store:
     """What was ingested; made by `open_store`, may be shared by threads.
 
     `where` filters by metadata in Chroma's language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or");
-    it is checked against `fields()` and raises InputError for a field that does not exist.
+    it is checked against `fields()` and raises InputError for a field that does not exist. A passage of a named
+    collection says so in its metadata, and `where` may name collections: {"collection": "work"}. Without that all are
+    searched.
     """
 
     def __init__(self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str) -> None:
@@ -62,7 +77,7 @@ class Store:
         self._lexical = Lexical(index)
         self._notes: list[str] = []
         self._closed = False
-        self._depth = 0
+        self._depth = self._turns = 0
 
     # -- finding ---------------------------------------------------------------------------------------------
 
@@ -71,20 +86,86 @@ class Store:
         filters = self._filters(where)
         if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
             return []
-        return self.nearest(as_floats([self._embeddings.embed_query(query)]), k, filters)
-
-    def nearest(self, vectors: Floats, k: int, filters: dict[str, Any] | None) -> list[Passage]:
-        """`dense` for the vector of a question, float32 (1, dimension), and a filter that was checked."""
+        vectors = as_floats([self._embeddings.embed_query(query)])
         self._check(vectors)
-        return self._vectors.nearest(vectors[0], k, filters)
-
-    def searcher(self, filters: dict[str, Any] | None) -> tuple[Lexical, dict[str, Any] | None]:
-        """What searches by words here, brought up to date, with a filter that was checked."""
-        return self._lexical, filters
+        return _once(self._vectors.nearest(vectors[0], k, filters))
 
     def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
-        return self._lexical(query, k, self._filters(where))
+        return _once(self._lexical(query, k, self._filters(where)))
+
+    # -- collections -----------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The collections, the default one first."""
+        return sorted(self.index.collections().values(), key=lambda name: (name != DEFAULT, name.casefold()))
+
+    def known(self, name: str) -> str:
+        """The name of a collection as it is written here, whatever its capitals; InputError where there is none."""
+        return known_name(name, self.names(), self.location)
+
+    def held(self) -> list[Held]:
+        """The collections, with how much is in each."""
+        rows = self.documents()
+        return [
+            Held(name, sum(row.collection == name for row in rows), len(self.index.rows_in_collection(name)))
+            for name in self.names()
+        ]
+
+    def move(self, sources: Iterable[str], to: str) -> list[str]:
+        """Put sources into a collection, which is made where it is new; returns those that moved, in order of name.
+
+        Nothing is read or embedded again, but what a passage says of its file where another file shares its text.
+        """
+        to = checked_name(to)
+        to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
+        wanted = set(sources)
+        with self.writing():
+            moved = sorted({d.source for d in self.documents() if d.source in wanted and d.collection != to})
+            for source in moved:
+                self._move(source, to)
+        return moved
+
+    def _move(self, source: str, to: str) -> None:
+        held = dict(self.index.items(self.index.rows_of(source)))
+        shared = self.index.shared(held, source)
+        states = [origin._replace(collection=to) for origin in self.index.states(source)][-1:]
+        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
+            states = [origin._replace(size=0) for origin in states]
+        items = []
+        for row, item in held.items():
+            own: dict[str, Any] = {"source": source, "filename": filename_of(source)}
+            vector = item.vector
+            if row in shared:
+                kept = {name: value for name, value in item.passage["metadata"].items() if name in TAKEN}
+                own, vector = own | {"metadata": kept | {"title": Path(own["filename"]).stem}}, None
+            items.append(Item(cast("Passage", item.passage | own), states, vector, to))
+        self._write([(source, states[0] if states else None)], self._embedded(items))
+
+    def rename(self, old: str, new: str) -> str:
+        """Call a collection otherwise; returns the new name. InputError where there is one of that name already."""
+        new = checked_name(new)
+        with self.writing():
+            old = self.known(old)
+            taken = {name.casefold(): name for name in self.names() if name != old}
+            if new.casefold() in taken:
+                raise InputError(
+                    f"there is a collection {taken[new.casefold()]!r} already; wanted another name: move the documents "
+                    f"of {old!r} there with `cragraph collections move --from {old} --to {new}`."
+                )
+            with self._change() as (db, _):
+                self.index.rename(db, old, new)
+        return new
+
+    def drop(self, name: str) -> list[str]:
+        """Remove a collection with all that is in it; returns the sources that were. The files themselves stay."""
+        with self.writing():
+            name = self.known(name)
+            sources = [document.source for document in self.documents({FIELD: name})]
+            with self._change() as (db, _):
+                self.index.discard(db, name)
+            self.index.forget_words()
+        return sources
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -96,25 +177,24 @@ class Store:
         """How many passages there are."""
         return self.index.count()
 
-    def documents(self) -> list[StoredDocument]:
-        """What is in the store, one source per row, in order of name."""
-        return self.index.documents()
+    def documents(self, where: Where = None) -> list[StoredDocument]:
+        """What is in the collections that a filter lets through, one source per row, in order of name."""
+        through = self._through(where)
+        return [document for document in self.index.documents() if document.collection in through]
 
     def unfinished(self) -> dict[str, int]:
         """Files that were not read to their end, with how many of their passages wait, unseen, to be completed."""
         return self.index.staged_sources()
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
-        """Unit vectors of these passages, float32 (n, dimension), in the order asked; StoreError for an unknown id."""
-        vectors = self._vectors.vectors(chunk_ids)
-        if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in vectors]:
-            raise StoreError(f"{self.location} holds no vector of {missing[0]}; wanted ids of passages that are in it.")
-        none = np.empty((0, self.index.identity.dimension), dtype=np.float32)
-        return unit(np.stack([vectors[chunk_id] for chunk_id in chunk_ids]) if chunk_ids else none)
+        """Unit vectors of these passages, float32 (n, dimension), in the order asked; zeros for an unknown id.
 
-    def known_vectors(self, chunk_ids: Sequence[str]) -> dict[str, Floats]:
-        """The vectors of those of these passages that are here, by id."""
-        return self._vectors.vectors(chunk_ids)
+        A passage that was found a moment ago may be gone, where another process writes.
+        """
+        known = self._vectors.vectors(chunk_ids)
+        none = np.zeros(self.index.identity.dimension, dtype=np.float32)
+        rows = [known.get(chunk_id, none) for chunk_id in chunk_ids]
+        return unit(np.stack(rows) if rows else np.empty((0, len(none)), dtype=np.float32))
 
     @property
     def generation(self) -> int:
@@ -130,11 +210,8 @@ class Store:
         return self.index.of_source(source, self._filters(where), most)
 
     def fields(self, where: Where = None) -> dict[str, str]:
-        """The fields that can be filtered by, with their types: text, number or true/false.
-
-        Of several collections those that `where` lets through count; this is one.
-        """
-        return self.index.fields()
+        """The fields that can be filtered by where a filter searches, with their types: text, number or true/false."""
+        return self.index.fields(self._through(where))
 
     @property
     def files(self) -> "ReadFiles":
@@ -144,19 +221,17 @@ class Store:
     @property
     def notes(self) -> list[str]:
         """What is degraded in this store at present, in plain sentences."""
-        return [*self._notes]
-
-    def noted(self, where: Where = None) -> list[str]:
-        """What is degraded where a filter searches: all that is, as this is one collection."""
-        return self.notes
+        misfit = MISFIT.format(n=len(self.index.misfits)) if self.index.misfits else ""
+        mended = self.index.meta(_MENDED, "")
+        return list(dict.fromkeys(filter(None, (*self._notes, mended, misfit))))
 
     def problems(self) -> list[str]:
         """What is wrong with the store, each with what to do about it; reads all of it."""
         again = "run cragraph ingest again on the same folders, which reads what is missing."
-        problems = list(self.notes)
+        problems = self.notes
         for what in self.index.damage():
             problems.append(f"{self.index.path}: {what}; open the store for writing, {again}")
-        if short := sorted(self.index.names() - set(self.index.sources())):
+        if short := sorted(self.index.homes().keys() - self.index.sources().keys()):
             problems.append(f"{len(short)} files are not in whole, the first of them {short[0]}; {again}")
         if waiting := self.unfinished():
             problems.append(f"{len(waiting)} files were not read to their end, the first is {min(waiting)}; {again}")
@@ -170,38 +245,59 @@ class Store:
         with self._lock():
             self._depth += 1
             try:
-                if self._depth == 1 and self.index.is_gone():
-                    raise StoreError(f"{self.location} was renamed or removed meanwhile; run the same command again.")
                 yield
             finally:
                 self._depth -= 1
+                if not (self._depth or self._turns):
+                    with suppress(StoreError):  # what was written is in the log
+                        self.index.settle()
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:
-        """Hold nothing over several writes, so that others may write between them.
+        """Hold nothing over several writes, so that others may write between them; the file is sealed at the end.
 
-        Raises StoreLockedError if another process is writing and goes on to.
+        Raises StoreLockedError where another process is writing and goes on to.
         """
         with self.writing():
-            pass
-        yield
+            self._turns += 1
+        try:
+            yield
+        finally:
+            self._turns -= 1
+            with suppress(StoreLockedError), self.writing():
+                pass
 
-    def add(self, passages: Iterable[Passage], origin: Origin | None = None, vectors: Floats | None = None) -> int:
-        """Add passages, or rewrite those that are in; returns how many were new.
+    @contextmanager
+    def _change(self, **meta: Any) -> Iterator[tuple[Connection, int]]:
+        """One change, all of it or nothing: its transaction and its number."""
+        with self.writing():
+            number = self.index.generation + 1
+            with self.index.write(generation=number, **meta) as db:
+                yield db, number
+
+    def add(
+        self,
+        passages: Iterable[Passage],
+        origin: Origin | None = None,
+        vectors: Floats | None = None,
+        collection: str = DEFAULT,
+    ) -> int:
+        """Add passages to a collection, or rewrite those that are in; returns how many were new.
 
         `origin` names the file that they come from. Texts that are in already are not embedded again, nor those that
         come with `vectors`, float32 (n, dimension).
         """
         origins = (origin,) if origin else ()
+        home = origin.collection if origin else checked_name(collection)
         rows = iter(() if vectors is None else vectors)
-        items = (Item(passage, origins, next(rows, None)) for passage in passages)
+        items = (Item(passage, origins, next(rows, None), home) for passage in passages)
         with self.writing():
             return sum(self.commit([], batch) for batch in batched(items, BATCH))
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
         """Remove passages by id; unknown ids do no harm."""
-        with self.writing():
-            self._write([], {}, chunk_ids, [])
+        with self._change() as (db, _):
+            self.index.drop(db, [row for row, _ in self.index.embedded(chunk_ids).values()])
 
     def release(self, source: str) -> int:
         """Remove the passages that only this source holds, and its record; returns how many."""
@@ -212,91 +308,48 @@ class Store:
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
         waiting = self.index.staged_ids(origin)
-        items = self._prepared([item for item in items if item.chunk_id not in waiting])
+        items = self._embedded([item for item in items if item.key[1] not in waiting])
         with self.writing():
             waiting = self.index.staged_ids(origin)  # by an earlier run that was cut off
-            items = [item for item in items if item.chunk_id not in waiting]
-            made = self._embedded(items, self.index.embedded(item.chunk_id for item in items))
-            stored = self._vectors.vectors([item.chunk_id for item in made if item.vector is None])
-            self.index.stage((i._replace(vector=i.vector or stored[i.chunk_id].tobytes()) for i in made), origin)
+            made = self._embedded([item for item in items if item.key[1] not in waiting])
+            stored = self._vectors.vectors([item.key[1] for item in made if item.vector is None])
+            self.index.stage((i._replace(vector=i.vector or stored[i.key[1]].tobytes()) for i in made), origin)
 
     def commit(self, files: Files, items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
         A file without an origin is taken out. What nothing holds any more goes. Items of no file in `files` are added.
         """
-        items = self._prepared(items)
+        items = self._embedded(items)  # before the lock is taken: embedding takes long, and writing does not
         with self.writing():
-            origins = dict(files)
-            given = [(i, origin) for origin in origins.values() if origin for i in self.index.staged_ids(origin)]
-            staged = {i for i, _ in given}
-            given += [(item.chunk_id, origin) for item in items for origin in item.origins]
-            new = staged.union(item.chunk_id for item in items)
-            items = [item for item in items if item.chunk_id not in staged]
-            mine = {i for source, origin in files for i in self.index.held_by(source, unheld=origin is None)}
-            before, known = self.index.holders(mine | new), self.index.embedded(new)
-            states = {origin.state for origin in origins.values() if origin}
-            holders = {
-                i: {o.state: o for o in before.get(i, ()) if o.source not in origins or o.state in states}
-                for i in mine | new
-            }
-            for chunk_id, origin in given:
-                holders[chunk_id][origin.state] = origin
-            gone = {i for i in mine - new if not holders[i]}
-            kept = {i: list(holding.values()) for i, holding in holders.items() if i not in gone}
-            self._write(self._embedded(items, known), kept, gone, files)
-            return len(new - known.keys())
+            return self._write(files, self._embedded(items))
 
-    def _write(
-        self, fresh: Sequence[Item], holders: Mapping[str, Sequence[Origin]], gone: Collection[str], files: Files
-    ) -> None:
-        """One numbered change: passages, those staged of `files`, and those that have other holders than before."""
-        number = self.index.generation + 1
-        meta = next(({"dimension": len(item.vector) // 4} for item in fresh if item.vector), {})
+    def _write(self, files: Files, items: Sequence[Item]) -> int:
+        meta = next(({"dimension": len(item.vector) // 4} for item in items if item.vector), {})
+        with self._change(**meta) as (db, number):
+            return self.index.commit(db, files, items, number)
 
-        def batches() -> Iterator[list[Item]]:
-            done = {item.chunk_id for item in fresh}
-            yield [item._replace(origins=holders[item.chunk_id]) for item in fresh]
-            for origin in (origin for _, origin in files if origin):
-                for staged in self.index.staged(origin):
-                    new = {item.chunk_id: item for item in staged if item.chunk_id not in done}
-                    done.update(new)
-                    yield [item._replace(origins=holders[i]) for i, item in new.items()]
-            now = self.index.holders(holders.keys() - done)
-            moved = [i for i in holders.keys() - done if list(holders[i]) != now.get(i, [])]
-            for some in batched(moved, BATCH):
-                yield [_held(passage, holders) for passage in self.index.get(some)]
-
-        with self.index.write(generation=number, **meta) as db:
-            for batch in batches():
-                self.index.put(db, batch, number)
-            self.index.drop(db, gone)
-            for source, origin in files:
-                self.index.record(db, source, origin)
-
-    def _prepared(self, items: Sequence[Item]) -> list[Item]:
-        """The items as `_embedded` makes them, before the lock is taken: embedding takes long, and writing does not."""
-        return self._embedded(items, self.index.embedded(item.chunk_id for item in items))
-
-    def _embedded(self, items: Sequence[Item], known: Mapping[str, tuple[int, str]]) -> list[Item]:
+    def _embedded(self, items: Sequence[Item]) -> list[Item]:
         """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
-        distinct: dict[str, Item] = {}
+        distinct: dict[Key, Item] = {}
         for item in items:  # files that share a text all hold it
-            held = distinct[item.chunk_id].origins if item.chunk_id in distinct else ()
+            held = distinct[item.key].origins if item.key in distinct else ()
             origins = dict.fromkeys((*held, *item.origins))
-            distinct[item.chunk_id] = item._replace(passage=checked(item.passage), origins=tuple(origins))
-        texts = {i: contextual_text(item.passage) for i, item in distinct.items()}
-        new = [i for i, item in distinct.items() if item.vector is not None or known.get(i, (0, None))[1] != texts[i]]
-        unembedded = list(dict.fromkeys(texts[i] for i in new if distinct[i].vector is None))
+            distinct[item.key] = item._replace(passage=checked(item.passage), origins=tuple(origins))
+        known = self.index.embedded(chunk_id for _, chunk_id in distinct)
+        texts = {key: contextual_text(item.passage) for key, item in distinct.items()}
+        stored = {k: text for k, (row, text) in known.items() if row not in self.index.misfits}
+        new = [k for k, item in distinct.items() if item.vector is not None or stored.get(k) != texts[k]]
+        unembedded = list(dict.fromkeys(texts[k] for k in new if distinct[k].vector is None))
         made = dict(zip(unembedded, self._embeddings.embed_documents(unembedded) if unembedded else (), strict=True))
-        given = (distinct[i].vector for i in new)
+        given = (distinct[k].vector for k in new)
         matrix = as_floats(
-            made[texts[i]] if vector is None else _floats(vector) for i, vector in zip(new, given, strict=True)
+            made[texts[k]] if vector is None else _floats(vector) for k, vector in zip(new, given, strict=True)
         )
         if new:
             self._check(matrix)
-        vectors = {i: row.tobytes() for i, row in zip(new, matrix, strict=True)}
-        return [item._replace(vector=vectors.get(i)) for i, item in distinct.items()]
+        vectors = {k: row.tobytes() for k, row in zip(new, matrix, strict=True)}
+        return [item._replace(vector=vectors.get(k)) for k, item in distinct.items()]
 
     def _check(self, vectors: Floats) -> None:
         stored = self.index.identity
@@ -318,35 +371,52 @@ class Store:
         self.close()
 
     def _filters(self, where: Where) -> dict[str, Any] | None:
-        fields = self.fields() if where else {}
+        if not where:
+            return None
+        where = with_names(where, self.names(), self.location)
+        fields = self.fields(where)
         return checked_where(where, fields) if fields else None
 
-    def _mend(self) -> None:
-        fits, lost = self.index.left()
-        if lost:
-            self._notes.append(LOST.format(n=lost))
-        if (fits and not lost) or self._lock.busy():
-            return
-        if self.index.damage():
-            with self._lock():
-                self._salvage()
-        self.index.wrote = True  # so that closing seals it as it is now
+    def _through(self, where: Where) -> list[str]:
+        """The collections of which a filter may let something through."""
+        names = self.names()
+        return [name for name in names if may_pass(with_names(where, names, self.location), name)] if where else names
 
-    def _salvage(self) -> None:
+    def mended(self) -> None:
+        """Forget that something was lost: an ingest has read all that was missing."""
+        if self.index.meta(_MENDED) and not self.index.homes().keys() - self.index.sources().keys():
+            with self.writing():
+                self.index.keep(**{_MENDED: ""})
+        self._notes = []
+
+    def _mend(self) -> None:
+        """Bring a file in order that is not as its last user left it."""
+        left, lost = self.index.left()
+        note = LOST.format(n=lost) if lost else ""
+        if left == "changed" and self.index.read_only:
+            note = CHANGED.format(reason=self.index.read_only)
+        elif left != "settled" and not self.index.read_only and not self._lock.busy():
+            with self._lock():
+                left, _ = self.index.left()  # another process may have been quicker
+                if left == "changed" or (left == "unsettled" and self.index.damage()):
+                    note = self._salvage()
+                if note:
+                    self.index.keep(**{_MENDED: note})
+                self.index.settle()
+        if note:
+            self._notes.append(note)
+
+    def _salvage(self) -> str:
         """Move what can be read, and is what was written, into a new file; vectors that are gone are made again."""
         assert self.index.path is not None
-        path = self.index.path.with_suffix(".salvaged")
+        path = self.index.path.with_name(NEW)
         remove(path)
         meta = dict(self.index.read("SELECT * FROM meta"))
-        kept = count = 0
-        index = Index(path)
-        with Store(index, self._embeddings, WriteLock(None), self.location) as spare:
-            index.keep(**meta)
-            for items in batched(self.index.readable(), BATCH):
-                sound = spare._embedded([item for item in items if item], {})
-                with index.write() as db:
-                    index.put(db, sound, index.generation)
-                kept, count = kept + len(sound), count + len(items)
+        number = meta.get("generation")
+        meta["generation"] = max(number if isinstance(number, int) else 0, *self.index._sealed()[:1], 0) + 1
+        with closing(Index(path)) as index:
+            origins = self.index.readable_origins()
+            kept, count = filled(index, self._embeddings, self.index.readable(), origins, meta)
         if not kept:
             remove(path)
             raise StoreError(
@@ -354,7 +424,39 @@ class Store:
                 "move it away and run cragraph ingest PATH again."
             )
         self.index.replace_by(path)
-        self._notes.append(SALVAGED.format(kept=kept, all=count))
+        return SALVAGED.format(kept=kept, all=count)
+
+
+def filled(
+    index: Index,
+    embeddings: Embeddings,
+    items: Iterable[Item | None],
+    origins: Collection[Origin],
+    meta: Mapping[str, Any],
+) -> tuple[int, int]:
+    """Put what could be read of another file into this one: how many of how many passages went in."""
+    wanted, known, kept, count = Identity.of(embeddings), set(origins), 0, 0
+    stored = Identity(str(meta.get("model") or wanted.model))
+    values = {"model": stored.model, "generation": meta.get("generation", 0)}
+    with suppress(ValueError):
+        if isinstance(left_out := json.loads(str(meta.get(LEFT_OUT))), dict):
+            values[LEFT_OUT] = json.dumps(left_out)
+    index.keep(**values)
+    spare = Store(index, embeddings, WriteLock(None), str(index.path))
+    for batch in batched(items, BATCH):
+        own = [i._replace(origins=[origin for origin in i.origins if origin in known]) for i in batch if i]
+        if not stored.dimension:
+            stored = stored._replace(dimension=next((len(i.vector) // 4 for i in own if i.vector), 0))
+            wanted.check(stored, str(index.path))
+            index.keep(dimension=stored.dimension)
+        sound = spare._embedded(own)
+        with index.write() as db:
+            index.put(db, sound, index.generation)
+        kept, count = kept + len(sound), count + len(batch)
+    with index.write() as db:
+        for origin in origins:
+            index.touch(db, origin)
+    return kept, count
 
 
 @dataclass(frozen=True)
@@ -377,13 +479,9 @@ def _floats(vector: Any) -> Any:
     return from_bytes([vector])[0] if isinstance(vector, bytes) else vector
 
 
-def _held(passage: Passage, holders: Mapping[str, Sequence[Origin]]) -> Item:
-    """A passage with its holders; one whose own source is not among them moves to the first."""
-    origins = holders[passage["chunk_id"]]
-    if origins and passage["source"] not in {origin.source for origin in origins}:
-        source = origins[0].source
-        passage = Passage(**{**passage, "source": source, "filename": filename_of(source)})
-    return Item(passage, origins)
+def _once(passages: Iterable[Passage]) -> list[Passage]:
+    """Each passage once: the same file may be in several collections."""
+    return list({passage["chunk_id"]: passage for passage in reversed([*passages])}.values())[::-1]
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
@@ -393,33 +491,31 @@ def open_store(
     target: str | os.PathLike[str] | None,
     embeddings: Embeddings,
     *,
-    collection: str = "cragraph",
     create: bool = True,
     patience: float = PATIENCE,
 ) -> Store:
     """Open the store in a folder; None keeps it in memory.
 
-    A write waits so many seconds of `patience` for another process's.
+    A write waits so many seconds of `patience` for another process's. A store of an older version is brought to this.
 
     Raises:
         StoreError: where it cannot be opened, or is not there and `create` is False.
         StoreMismatchError: where its vectors were made by another model.
     """
-    if not _NAME.fullmatch(collection):
-        raise StoreError(
-            f"{collection!r} is no name of a collection; wanted 3 to 400 letters, digits, dots, dashes or underscores."
-        )
     folder = None if target is None else at_home(target)
-    index = Index(folder and _file(folder, collection, create), create=create)
-    named = f"the collection {collection} of " * (collection != "cragraph")
-    location = f"{named}the store {folder or 'in memory'}"
-    store = Store(index, embeddings, WriteLock(folder, patience), location)
+    lock, wanted = WriteLock(folder, patience), Identity.of(embeddings)
+    location = f"the store {folder or 'in memory'}"
+    index = _upgraded(folder, embeddings, lock) if folder else Index(None)
+    if index is None and folder:
+        index = Index(_file(folder, create), create=create)
+    assert index is not None
+    store = Store(index, embeddings, lock, location)
     try:
         with suppress(StoreLockedError):
             store._mend()
-        wanted = Identity.of(embeddings)
         if store.index.meta("model") is None:
-            store.index.keep(model=wanted.model, dimension=wanted.dimension)
+            with store.writing():
+                store.index.keep(model=wanted.model, dimension=wanted.dimension)
         wanted.check(store.index.identity, store.location)
     except BaseException:
         store.close()
@@ -427,9 +523,70 @@ def open_store(
     return store
 
 
-def _file(folder: Path, collection: str, create: bool) -> Path:
-    """The file of a collection in a folder, which is made where it may be."""
-    path = folder / f"{collection}.db"
+def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | None:
+    """Bring the files of older versions in a folder to this one; what they hold, in memory, where it cannot be written.
+
+    The new file takes the place of the old ones at once, so that a kill leaves either.
+    """
+    path, new = folder / NAME, folder / NEW
+    if not (files := upgrades.old_files(folder)):
+        return None
+    if path.exists() and path not in files:
+        with closing(Index(path, create=False)) as index:
+            taken = json.loads(index.meta(_UPGRADED, "[]"))
+        for old in files:
+            with suppress(OSError):
+                if upgrades.mark(old) in taken:  # before a kill; others are a person's own
+                    remove(old)
+        return None
+    try:
+        with lock():
+            if upgrades.old_files(folder) == files:
+                remove(new)
+                with closing(Index(new)) as index:
+                    _take_over(index, embeddings, files)
+                path.with_suffix(".seal").unlink(missing_ok=True)
+                new.replace(path)
+                remove(new)  # its seal
+                for old in {*files} - {path}:
+                    remove(old)
+    except StoreLockedError:
+        raise
+    except StoreError:
+        if os.access(folder, os.W_OK):
+            raise
+        index = Index(None)
+        _take_over(index, embeddings, files)
+        return index
+    return None
+
+
+def _take_over(index: Index, embeddings: Embeddings, files: Mapping[Path, str]) -> None:
+    kept = count = 0
+    seen, left_out = set[str](), dict[str, Any]()
+    for path, collection in files.items():
+        old = upgrades.version_3(path, collection)
+        # A move that was cut off left a file in two collections: one of them will do.
+        origins = [origin for origin in old.origins if origin.source not in seen]
+        items = (i for i in old.items if not (i and i.origins and all(o.source in seen for o in i.origins)))
+        one, all_ = filled(index, embeddings, items, origins, old.meta)
+        kept, count = kept + one, count + all_
+        seen |= {origin.source for origin in origins}
+        with suppress(ValueError):
+            left_out |= json.loads(str(old.meta.get(LEFT_OUT, "{}")))
+    if count and not kept:
+        raise StoreError(
+            f"{', '.join(map(str, files))} cannot be read; wanted the passages that were ingested: put back a copy, or "
+            "move the store away and run cragraph ingest PATH again."
+        )
+    note = SALVAGED.format(kept=kept, all=count) if kept < count else ""
+    marks = json.dumps([upgrades.mark(path) for path in files])
+    index.keep(**{LEFT_OUT: json.dumps(left_out), _MENDED: note, _UPGRADED: marks})
+
+
+def _file(folder: Path, create: bool) -> Path:
+    """The file of a store in a folder, which is made where it may be."""
+    path = folder / NAME
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
     seal = path.with_suffix(".seal")
@@ -439,10 +596,8 @@ def _file(folder: Path, collection: str, create: bool) -> Path:
             f"{seal} and run cragraph ingest PATH again."
         )
     if not create and not path.exists():
-        others = ", ".join(sorted(other.stem for other in folder.glob("*.db")))
-        what = f"the store {folder} holds no collection {collection!r}, but {others}" if others else None
         raise StoreMissingError(
-            f"{what or f'there is no store in {folder}'}; wanted ingested documents: run cragraph ingest PATH first."
+            f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first."
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -31,11 +31,13 @@ from cragraph.errors import (
 from cragraph.language.words import terms
 from cragraph.passages import as_passage, contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.store.collections import DEFAULT, FIELD, Held, checked_name
+from cragraph.store.collections import Held, checked_name
 from cragraph.store.database import WriteLock
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.lexical import bm25, discriminating, lexical_share
 from cragraph.store.records import (
+    DEFAULT,
+    FIELD,
     FIELDS,
     LEFT_OUT,
     Floats,
@@ -79,17 +81,16 @@ _ANY: Final = "text or number or true/false"
 class LangChainStore:
     """What lies in a LangChain vector store, searched and filled as a store of our own.
 
-    `where` filters by metadata as everywhere. A store of `collection` is one collection of it. `lock` keeps other
-    writers away from a folder; a server takes several.
+    `where` filters by metadata as everywhere. `lock` keeps other writers away from a folder; a server takes several.
     """
 
-    def __init__(self, source: Any, location: str = "", collection: str = "", lock: WriteLock | None = None) -> None:
+    def __init__(self, source: Any, location: str = "", lock: WriteLock | None = None) -> None:
         if source.embeddings is None:
             raise SettingsError(
                 f"The store came as a {type(source).__name__} without embeddings; wanted one that embeds its "
                 "questions: give it an embedding function."
             )
-        self.source, self.collection = source, collection
+        self.source = source
         self.location = location or f"the {type(source).__name__} store"
         self._lock = lock or WriteLock(None)
         self._vectors: dict[str, Floats] = {}
@@ -213,7 +214,7 @@ class LangChainStore:
     def count(self) -> int:
         """How many documents there are."""
         own = getattr(self.source, "_collection", None)
-        if own is not None and not self.collection:
+        if own is not None:
             return int(self._ask(own.count))
         return len(self._all())
 
@@ -266,10 +267,6 @@ class LangChainStore:
         """What is degraded: nothing is."""
         return []
 
-    def noted(self, where: Where = None) -> list[str]:
-        """What is degraded where a filter searches: nothing is."""
-        return self.notes
-
     def problems(self) -> list[str]:
         """What is wrong with the store: raises StoreError where it does not answer."""
         self.count()
@@ -295,21 +292,10 @@ class LangChainStore:
         each = {name: [row.chunks for row in rows if row.collection == name] for name in self.names()}
         return [Held(name, len(chunks), sum(chunks)) for name, chunks in each.items()]
 
-    def one(self, name: str, *, create: bool = False) -> "LangChainStore":
-        """The store of one collection."""
-        given = checked_name(name)
-        known = {one.casefold(): one for one in self.names()}
-        name = known.get(given.casefold(), given) if create else self.known(given)
-        return LangChainStore(self.source, self.location, name, self._lock)
-
-    def every(self) -> Iterator[tuple[str, "LangChainStore"]]:
-        """Every collection."""
-        for name in self.names():
-            yield name, self.one(name)
-
     def move(self, sources: Iterable[str], to: str) -> list[str]:
         """Put sources into a collection; returns those that moved."""
-        to, moved = self.one(to, create=True).collection, []
+        moved, to = [], checked_name(to)
+        to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
         for source in dict.fromkeys(sources):
             documents = [one for one in self._all({"source": source}) if one.metadata.get(FIELD, DEFAULT) != to]
             self._put([one.model_copy(update={"metadata": one.metadata | {FIELD: to}}) for one in documents])
@@ -350,6 +336,9 @@ class LangChainStore:
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Keep passages of a file that is still being read, until it is committed."""
         self._staged = [one for one in self._staged if one.origins == (origin,)] + [*items]
+
+    def mended(self) -> None:
+        """Nothing is mended here."""
 
     def unfinished(self) -> dict[str, int]:
         """Files that were not read to their end: nothing of them is kept."""
@@ -398,7 +387,7 @@ class LangChainStore:
         rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
         own = [len(text) - len(passage["text"]), rest]
         place = {key: value for key in _PLACE if (value := cast(Any, passage)[key]) is not None}
-        metadata = plain | place | {FIELD: self.collection or DEFAULT, OURS: json.dumps(own, ensure_ascii=False)}
+        metadata = plain | place | {FIELD: item.collection, OURS: json.dumps(own, ensure_ascii=False)}
         name = str(uuid5(_NAMES, f"{passage['source']}\0{passage['chunk_id']}"))
         return Document(page_content=text, metadata=metadata | (_record(origin) if origin else {}), id=name)
 
@@ -422,15 +411,13 @@ class LangChainStore:
     # -- asking the vector store ---------------------------------------------------------------------------------------
 
     def _filters(self, where: Where) -> dict[str, Any] | None:
-        own = checked_where(_named(where, self), self.fields()) if where else None
-        return _both({FIELD: self.collection}, own) if self.collection else own
+        return checked_where(_named(where, self), self.fields()) if where else None
 
     def _all(self, where: Where = None, most: int | None = None) -> "list[Document]":
         """The documents that a filter lets through."""
         from langchain_core.documents import Document
 
         where = checked_where(where, _Sampled()) if where else None
-        where = _both({FIELD: {"$eq": self.collection}}, where) if self.collection else where
         native, found = self._native(where), list[Document]()
         if not hasattr(self.source, "get"):
             named = {} if native is None else {"filter": native}
@@ -468,9 +455,16 @@ class FileRecord:
         """Every file that is in, whole, by its name."""
         return {origin.source: origin for origin in map(_origin, self._listed())}
 
-    def names(self) -> list[str]:
-        """Every source of which anything is in."""
-        return list(dict.fromkeys(row.source for row in self.store.documents()))
+    def homes(self) -> dict[str, str]:
+        """The collection of every source of which anything is in."""
+        return {row.source: row.collection for row in self.store.documents()}
+
+    def spoilt(self) -> set[str]:
+        """Sources of which something is not as it was written: the vector store would say."""
+        return set()
+
+    def forget_words(self) -> None:
+        """Words are no index of their own here."""
 
     def meta(self, key: str, default: str) -> str:
         """What is left out of files that give too many chunks, as JSON."""
@@ -482,9 +476,9 @@ class FileRecord:
         kept = json.loads(meta[LEFT_OUT])
         self._update(lambda one: {OURS: _ours(one, left_out=kept.get(_origin(one).source))})
 
-    def record(self, _: Any, source: str, origin: Origin) -> None:
+    def touch(self, _: Any, origin: Origin) -> None:
         """Record another time of an unchanged file."""
-        self._update(lambda one: _record(origin) if _origin(one).source == source else {})
+        self._update(lambda one: _record(origin) if _origin(one).source == origin.source else {})
 
     def _update(self, change: Callable[["Document"], dict[str, Any]]) -> None:
         changed = [one.model_copy(update={"metadata": one.metadata | change(one)}) for one in self._listed()]
@@ -494,10 +488,6 @@ class FileRecord:
     def write(self) -> Iterator[None]:
         """Nothing to begin: every request is a write of its own."""
         yield
-
-    def overtaken(self) -> list[Origin]:
-        """States of files that a newer one has taken the place of: none stays."""
-        return []
 
     def unstage(self, source: str) -> None:
         """Drop what was staged of a file."""
@@ -580,7 +570,8 @@ def _record(origin: Origin) -> dict[str, Any]:
 def _origin(document: Any) -> Origin:
     about = document.metadata
     chunks, sha256, size, mtime_ns, options = (about[key] for key in FILE_KEYS)
-    return Origin(str(about["source"]), sha256, int(size), int(mtime_ns), options, int(chunks))
+    home = str(about.get(FIELD) or DEFAULT)
+    return Origin(str(about["source"]), sha256, int(size), int(mtime_ns), options, int(chunks), home)
 
 
 def _left_out(document: Any) -> list[Any] | None:

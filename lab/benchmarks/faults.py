@@ -119,7 +119,7 @@ def out(scene: Scene, store: Store) -> None:
     """Forget a third of the files one by one."""
     for number in range(0, FILES, 3):
         source = (scene.docs / f"{number}.md").as_posix()
-        if source in store.index.names():
+        if source in store.index.homes():
             forget(store, source)
 
 
@@ -142,7 +142,7 @@ OPERATIONS: Mapping[str, tuple[str, str, Callable[[Scene, Store], None]]] = {
 
 def contents(store: Store) -> State:
     """The texts of each file; says what the two searches and the record of files do not agree on."""
-    ids = sorted(store.index.ids())
+    ids = [key[1] for key in sorted(store.index.keys())]
     assert len(store.vectors(ids)) == len(ids), "a passage has no vector"
     held: dict[str, set[str]] = {}
     for passage in store.get(ids):
@@ -280,7 +280,7 @@ def damages(scene: Scene, chance: random.Random) -> Counter[str]:
 
     def dies() -> None:
         store = scene.open(killed)
-        store.add(store.get(sorted(store.index.ids())[:3]))
+        store.add(store.get([key[1] for key in sorted(store.index.keys())][:3]))
         os.kill(os.getpid(), signal.SIGKILL)
 
     forked(dies)

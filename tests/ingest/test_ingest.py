@@ -276,8 +276,8 @@ def test_a_report_is_plain_json(store: Store, docs: Path) -> None:
     write(docs / "broken.pdf", "%PDF-1.7 not really")
     row = json.loads(json.dumps(ingest(docs, store).to_dict()))
     assert set(row) == {
-        "added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "doubtful", "moved", "chunks",
-        "seconds", "dry_run",
+        "added", "changed", "unchanged", "removed", "skipped", "failed", "partial", "doubtful", "moved", "notes",
+        "chunks", "seconds", "dry_run",
     }  # fmt: skip
     assert set(row["failed"][0]) == {"path", "reason"}
     assert IngestReport().to_dict()["chunks"] == 0

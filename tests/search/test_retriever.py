@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -181,8 +181,7 @@ def test_a_strong_first_pass_and_one_by_words_alone_stand(store: Store, mode: Mo
 
 def test_what_is_degraded_in_the_store_is_noted(store: Store) -> None:
     class Degraded:
-        def noted(self, where: object = None) -> list[str]:
-            return ["The lexical index is off."]
+        notes: ClassVar = ["The lexical index is off."]
 
         def __getattr__(self, name: str) -> object:
             return getattr(store, name)

@@ -94,7 +94,8 @@ def test_an_unknown_field_names_those_that_exist(full: Store) -> None:
 def test_fields_say_their_types(full: Store) -> None:
     assert full.fields() == {
         "doc_id": "text", "chunk_index": "number", "start_index": "number", "source": "text", "filename": "text",
-        "page": "number", "ticker": "text", "year": "number", "checked": "true/false", "weight": "number",
+        "page": "number", "collection": "text", "ticker": "text", "year": "number",
+        "checked": "true/false", "weight": "number",
     }  # fmt: skip
 
 

@@ -51,18 +51,6 @@ def test_a_dimension_that_shows_only_in_the_vectors_is_checked_at_the_first(tmp_
                 use()
 
 
-def test_two_collections_in_one_folder_are_apart(tmp_path: Path) -> None:
-    with (
-        open_store(tmp_path, HashEmbeddings(32), collection="one") as one,
-        open_store(tmp_path, HashEmbeddings(16), collection="two") as two,
-    ):
-        one.add(as_passages(["in the first"]))
-        two.add(as_passages(["in the second", "and more"]))
-        assert (one.count(), two.count()) == (1, 2)
-        assert [p["text"] for p in one.lexical("first second", 5)] == ["in the first"]
-        assert [p["text"] for p in one.dense("first second", 5)] == ["in the first"]
-
-
 def test_two_stores_in_memory_are_apart() -> None:
     with open_store(None, HashEmbeddings(16)) as one, open_store(None, HashEmbeddings(16)) as two:
         one.add(as_passages(["only here"]))
@@ -79,16 +67,6 @@ def test_a_store_that_was_never_filled_is_an_error_that_leaves_nothing_behind(tm
     with pytest.raises(StoreError, match="run cragraph ingest PATH first"):
         open_store(tmp_path / "none", HashEmbeddings(16), create=False)
     assert not (tmp_path / "none").exists()
-    filled(tmp_path / "some")
-    with pytest.raises(StoreError, match=r"no collection 'others'.*cragraph ingest PATH first"):
-        open_store(tmp_path / "some", HashEmbeddings(32), collection="others", create=False)
-
-
-@pytest.mark.parametrize("name", ["x", "with space", "-dash", "ünï", ""])
-def test_a_name_that_chroma_would_refuse_is_refused_first(tmp_path: Path, name: str) -> None:
-    with pytest.raises(StoreError, match="no name of a collection"):
-        open_store(tmp_path / "store", HashEmbeddings(16), collection=name)
-    assert not (tmp_path / "store").exists()
 
 
 def test_the_embeddings_must_give_numbers_of_one_length(tmp_path: Path) -> None:

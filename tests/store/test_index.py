@@ -77,7 +77,7 @@ def test_the_count_follows_every_change_wherever_it_is_made(tmp_path: Path, line
         put(here, broken())
     assert (here.count(), there.count()) == (5, 5)
     with here.write() as db:
-        here.drop(db, [lines[0]["chunk_id"]])
+        here.drop(db, [here.keys()["default", lines[0]["chunk_id"]]])
     assert (here.count(), there.count()) == (4, 4)
     here.close()
     there.close()

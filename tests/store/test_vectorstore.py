@@ -20,7 +20,7 @@ from cragraph import create_graph, load_settings
 from cragraph.cli import app
 from cragraph.errors import InputError, SettingsError, StoreError, StoreMismatchError, StoreMissingError
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.store import forget_from, ingest, ingest_into
+from cragraph.store import forget, ingest
 from cragraph.store.vectorstore import LangChainStore, open_chroma
 from cragraph.testing import HashEmbeddings
 from tests.support.ports import free_port
@@ -127,8 +127,8 @@ def docs(tmp_path: Path) -> Path:
 
 def test_documents_go_in_are_asked_filtered_moved_changed_and_forgotten(store: LangChainStore, docs: Path) -> None:
     sea, cities = ((docs / name).as_posix() for name in ("sea.md", "cities.csv"))
-    assert sorted(ingest_into([docs], store, "Work", limits=None).added) == [cities, sea]
-    assert sorted(ingest_into([docs], store, limits=None).unchanged) == [cities, sea]
+    assert sorted(ingest([docs], store, collection="Work", limits=None).added) == [cities, sea]
+    assert sorted(ingest([docs], store, limits=None).unchanged) == [cities, sea]
     rows = {row.filename: row for row in store.documents()}
     assert {(row.collection, row.complete) for row in rows.values()} == {("Work", True)}
     assert store.count() == sum(row.chunks for row in rows.values())
@@ -166,9 +166,9 @@ def test_documents_go_in_are_asked_filtered_moved_changed_and_forgotten(store: L
     assert store.move([cities], "towns") == [cities]
     assert [(held.name, held.documents) for held in store.held()] == [("play", 1), ("towns", 1)]
     (docs / "sea.md").write_text("The Mariana Trench is about 11 kilometres deep.")
-    assert ingest_into([docs], store, limits=None).changed == [sea]
+    assert ingest([docs], store, limits=None).changed == [sea]
     assert [p["text"] for p in store.of_source(sea)] == ["The Mariana Trench is about 11 kilometres deep."]
-    assert forget_from(store, "sea.md") == [sea]
+    assert forget(store, "sea.md") == [sea]
     assert store.drop("towns") == [cities]
     assert (store.count(), store.documents()) == (0, [])
 

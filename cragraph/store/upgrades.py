@@ -1,0 +1,100 @@
+"""Upgrades: stores of older versions, read as this version keeps them; a function for each version that was left.
+
+A version that changes the tables adds the function that reads the version before it, and a test with such a store.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+from cragraph.store.database import BROKEN
+from cragraph.store.records import DEFAULT, Item, Origin
+from cragraph.types import Passage
+
+
+@dataclass
+class Old:
+    """What can be read of a file of an older version; None stands for a passage that is not what was written."""
+
+    meta: dict[str, Any]
+    origins: list[Origin]
+    items: Iterator[Item | None]
+
+
+def old_files(folder: Path) -> dict[Path, str]:
+    """The files of older versions in a folder, each with its collection."""
+    found = {}
+    for path in sorted(folder.glob("*.db")):
+        if not path.is_file():
+            continue
+        with suppress(*BROKEN, ValueError), closing(_opened(path)) as db:
+            if db.execute("PRAGMA user_version").fetchone()[0] == 3:
+                found[path] = _named_3(path.stem)
+    return found
+
+
+def mark(path: Path) -> list[Any]:
+    """What tells a file from a later one of its name."""
+    status = path.stat()
+    return [path.name, status.st_size, status.st_mtime_ns]
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    for mode in ("rw", "ro&immutable=1"):  # the second in a folder that cannot be written
+        with suppress(sqlite3.OperationalError):
+            db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
+            db.text_factory = lambda text: str(text, "utf-8", "replace")
+            db.execute("PRAGMA user_version")
+            return db
+    raise sqlite3.OperationalError(f"{path} cannot be opened")
+
+
+# -- version 3: a file for each collection, its name in hexadecimal where it had unusual letters ----------------------
+
+_COLUMNS_3: Final = "chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
+_ORIGIN_3: Final = "source, sha256, size, mtime_ns, options, chunks"
+
+
+def _named_3(stem: str) -> str:
+    return DEFAULT if stem == "cragraph" else bytes.fromhex(stem[2:]).decode() if stem[:2] == "x-" else stem
+
+
+def version_3(path: Path, collection: str) -> Old:
+    """What can be read of a collection's file."""
+    db = _opened(path)
+
+    def read(sql: str) -> Iterator[tuple[Any, ...]]:
+        with suppress(*BROKEN):
+            yield from db.execute(sql)
+
+    def items() -> Iterator[Item | None]:
+        ids = {row[0] for table in ("chunks", "vectors") for row in read(f"SELECT id FROM {table}")}
+        for chunk in sorted(ids):
+            *row, crc = next(read(f"SELECT {_COLUMNS_3}, crc FROM chunks WHERE id = {chunk}"), (0,))
+            if not row or crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass")) != crc:
+                yield None
+                continue
+            held = read(f"SELECT {_ORIGIN_3} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}")
+            vector, crc = next(read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
+            whole = isinstance(vector, bytes) and crc32(vector) == crc
+            chunk_id, doc_id, place, start, source, filename, page, metadata, _, text, extra = row
+            known = json.loads(metadata) | (json.loads(extra) if extra else {})
+            passage = Passage(
+                text=text, chunk_id=chunk_id, doc_id=doc_id, chunk_index=place, start_index=start, source=source,
+                filename=filename, page=page, metadata=known, retrieval_score=None, rerank_score=None,
+            )  # fmt: skip
+            yield Item(
+                passage,
+                [Origin(*one)._replace(collection=collection) for one in held],
+                vector if whole else None,
+                collection,
+            )
+        db.close()
+
+    origins = [Origin(*row)._replace(collection=collection) for row in read(f"SELECT {_ORIGIN_3} FROM origins")]
+    return Old(dict(read("SELECT key, value FROM meta")), origins, items())
