@@ -20,6 +20,7 @@ from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.followups import FollowUps
 from cragraph.answers.parts import MOST_WINDOWS
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
+from cragraph.answers.turns import Turn
 from cragraph.choices import CHAT_MODEL, JUDGES, SPECIALIST
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.models.cache import CachedEmbeddings
@@ -324,8 +325,8 @@ class Parts:
         )
 
     @once
-    def contextualizer(self) -> Callable[[str, Sequence[Any], Any], str]:
-        """What makes a follow-up question stand alone."""
+    def contextualizer(self) -> Callable[[str, Sequence[Any], Any], Turn]:
+        """What reads a turn of a conversation."""
         rules = FollowUps()
         return rules if self.chat is None else Contextualizer(self.chat, self.prompts, rules)
 

@@ -37,6 +37,8 @@ def after_rerank(state: State, context: Context) -> Literal["generate", "review"
 
     A correction goes on only where it would read or be asked something that the passes before were not.
     """
+    if state.said:
+        return "finalize"
     if state.drafts and not state.attempts:
         return "generate"
     if state.attempts and not state.new_passages:
@@ -60,6 +62,8 @@ def after_verify(state: State, context: Context) -> Literal["requery", "review",
 
 def why_stopped(state: State, context: Context) -> str:
     """Why no correction follows the last attempt, in a sentence; empty where one does."""
+    if state.said:
+        return "The turn asks nothing of the documents."
     if not state.attempts:
         return state.halted or "Too few passages were found to answer from."
     if state.decided == "edit":

@@ -37,6 +37,10 @@ class State:
     rerank_gain: float | None = None  # mean score that the first pass's reranking gained over retrieval's order
     found: int = 0  # how many passages this pass's search brought that none before it did, kept or not
     searched: list[str] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)  # ids of the passages that the answer before cited
+    doubted: str = ""  # the answer before, where a person doubts it
+    said: str = ""  # the reply to a turn that asks nothing of the documents
+    cited: list[Any] = field(default_factory=list)  # the citations of that reply
     drafts: list[str] = field(default_factory=list)
     written: dict[str, float | None] = field(default_factory=dict)
     """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
@@ -91,6 +95,7 @@ class CragOutput(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     question: str
+    asked: str = Field(description="The question as it was understood: in a conversation, as it stands alone.")
     answer: str
     abstained: bool
     confidence: float | None = Field(description="0..1; null where verification was off.")

@@ -13,6 +13,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped
 from cragraph.graph.state import State
 from cragraph.language.languages import LEFT_OUT, unread
+from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.language.words import content_words, weight
 from cragraph.protocols import Notes
@@ -21,7 +22,7 @@ from cragraph.verification.citations import MOST_CITATIONS, cite
 from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
-from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, claim_row, level_of
+from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, bare, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
 INTERNAL = frozenset({"context", "verdicts", "verification", "read", "beside"})
@@ -83,7 +84,7 @@ class Finalize:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        ended = led(respond(state, context, self.weights or {}), state)
+        ended = told_of_doubt(led(respond(state, context, self.weights or {}), state), state)
         checked, decision = ended.checked, ended.decision
         near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
         if near and state.attempts:
@@ -127,6 +128,8 @@ class Finalize:
 
 def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> Response:
     """The response to the best attempt: what was decided on it, a person's decision before it."""
+    if state.said:
+        return Response(state.said, None, citations=state.cited)
     halted = [state.halted] if state.halted else []
     if not state.attempts:
         why = state.halted or too_little(state, context)
@@ -164,6 +167,16 @@ def led(ended: Response, state: State) -> Response:
         return ended
     said = lead(state.asked or state.question, ended.answer)
     return replace(ended, answer=f"{said}: {ended.answer}") if said else ended
+
+
+def told_of_doubt(ended: Response, state: State) -> Response:
+    """The answer to a doubt: yes where the answer before holds, no where another takes its place."""
+    if not state.doubted or ended.abstained or ended.decision is None:
+        return ended
+    same = bare(without_markers(ended.answer)) == bare(without_markers(state.doubted))
+    if not ended.decision.accepted:
+        return replace(ended, answer=f"I am not sure. {ended.answer}" if same else ended.answer)
+    return replace(ended, answer=f"Yes. {ended.answer}" if same else f"No. {ended.answer}")
 
 
 def not_read(state: State) -> str:

@@ -54,6 +54,10 @@ class Rerank:
             usual = max(self.top_k, CAPABLE_K) if self.capable() else self.top_k
             size = (context.top_k or usual) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
+            # What the answer before cited is read first: a follow-up asks more about it.
+            carried = {p["chunk_id"]: p for p in ranked if p["chunk_id"] in state.carried}
+            first = [carried[name] for name in state.carried if name in carried]
+            kept = [*first, *(p for p in kept if p["chunk_id"] not in carried)]
             if read_question(query).wants_rows:
                 tables = {p["source"] for p in kept if "row" in p["metadata"]}
                 kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]

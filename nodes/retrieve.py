@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.answers.followups import points_back
+from cragraph.answers.turns import CARRIED, POINTING, Turn, cited_passages, last_answer
 from cragraph.errors import InputError, StoreMissingError, encodable
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import EPHEMERAL, State
+from cragraph.language.markers import find_markers
 from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.types import Passage
 
 LONGEST_QUERY = 1_000  # characters of an answer that is searched for where no question came with it
-Contextualize = Callable[[str, Sequence[Any], Notes], str]
+Contextualize = Callable[[str, Sequence[Any], Notes], Turn]
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,18 @@ class Retrieve:
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
-        standalone = question
-        if conversation and question and self.contextualize:
-            standalone = self.contextualize(question, conversation, notes)
-        elif conversation and question:
+        turn, halted = Turn("question", question), ""
+        given = state.answer is not None or state.passages is not None
+        if question and self.contextualize and not given:
+            turn = self.contextualize(question, conversation, notes)
+        elif conversation and question and not self.contextualize:
             notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
-        halted = ""
+        before = last_answer(conversation)
+        doubted = str(before.get("answer", "")) if turn.kind == "doubt" else ""
+        standalone = (str(before.get("asked") or "") or _last_question(conversation)) if doubted else turn.question
+        if turn.reply:
+            return self._replied(question, turn, before if turn.kind == "talk" else {})
+        carried = self._carried(turn, before, state)
         if state.passages is not None:
             passages = [p for p in as_passages(state.passages) if p["text"].strip()]
             available, searched = len(passages), []
@@ -60,9 +68,10 @@ class Retrieve:
             searched = [standalone or (state.answer or "").strip()[:LONGEST_QUERY]]
             try:
                 passages, available = self._found(searched, context, notes)
+                passages = merge(carried, passages)
             except StoreMissingError as error:
-                passages, available, halted = [], 0, str(error)
-        # A new run on an old thread inherits nothing.
+                # Of a conversation there are at least the passages of the answer before.
+                passages, available, halted = carried, len(carried), "" if carried else str(error)
         fresh = State(
             question=question,
             started=time.time(),
@@ -72,10 +81,36 @@ class Retrieve:
             available=available,
             seen=[p["chunk_id"] for p in passages],
             searched=searched,
-            drafts=[encodable(state.answer)] if state.answer is not None else [],
+            drafts=[encodable(state.answer)] if state.answer is not None else [doubted] if doubted else [],
             halted=halted,
+            carried=[passage["chunk_id"] for passage in carried],
+            doubted=doubted,
         )
-        return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}
+        return _begun(fresh)
+
+    def _replied(self, question: str, turn: Turn, before: Mapping[str, Any]) -> dict[str, Any]:
+        """The beginning of a run that has its reply: a greeting, or what was said about the talk itself."""
+        known = {int(c["number"]): c for c in before.get("citations") or [] if c.get("number") is not None}
+        reply = turn.reply
+        for marker in reversed(find_markers(reply)):
+            if not set(marker.numbers) <= known.keys():
+                reply = reply[: marker.start].rstrip() + reply[marker.end :]
+        cited = [known[n] for n in dict.fromkeys(n for m in find_markers(reply) for n in m.numbers)]
+        return _begun(
+            State(question=question, started=time.time(), put=question, asked=question, said=reply, cited=cited)
+        )
+
+    def _carried(self, turn: Turn, before: Mapping[str, Any], state: State) -> list[Passage]:
+        """The passages that the last answer cited, where a turn points back to it."""
+        if turn.kind not in POINTING:
+            return []
+        if cited := before.get("citations"):
+            return cited_passages(cited)
+        if not state.attempts:
+            return []
+        attempt = best(state.attempts)
+        proven = {v["evidence"]["chunk_id"] for v in attempt.get("verdicts", []) if v["evidence"]}
+        return [p for p in attempt.get("context", []) if p["chunk_id"] in proven][:CARRIED]
 
     def _found(self, queries: Sequence[str], context: Context, notes: Notes) -> tuple[list[Passage], int]:
         """The passages for the queries, and how many there are to search."""
@@ -99,6 +134,17 @@ class Retrieve:
         held = merge(state.held, passages)
         new = [p["chunk_id"] for p in held if p["chunk_id"] not in state.seen]
         return {"held": held, "seen": state.seen + new, "searched": list(queries), "found": len(new)}
+
+
+def _begun(fresh: State) -> dict[str, Any]:
+    """The fields of a state as a run begins with it: one on an old thread inherits nothing."""
+    return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}
+
+
+def _last_question(conversation: Sequence[Any]) -> str:
+    """What a person asked last in a conversation."""
+    said = (text for speaker, text in map(as_message, reversed(conversation)) if speaker == "person")
+    return next(said, "")
 
 
 def filter_of(context: Context, sources: Callable[[], Sequence[str]] | None) -> Mapping[str, Any] | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from cragraph.answers.turns import NEEDS_MODEL, Turn, about_the_talk, by_rules, last_answer
 from cragraph.language.facts import Fact, extract
 from cragraph.language.markers import without_markers
 from cragraph.language.words import content_words
@@ -41,10 +42,14 @@ TITLE: Final = 4  # words of a turn that only names what the conversation is abo
 
 
 class FollowUps:
-    """Makes a follow-up stand alone without a chat model; says so where it could not use the conversation."""
+    """Reads a turn without a chat model; says so where it could not use the conversation."""
 
-    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
-        """The question that stands alone; as it came where it already does. Messages come oldest first."""
+    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> Turn:
+        """The turn with the question that stands alone; as it came if it already does. Messages come oldest first."""
+        if found := by_rules(question, bool(last_answer(messages))):
+            return found
+        if messages and about_the_talk(question):
+            return Turn("talk", question, NEEDS_MODEL)
         turns = [text for speaker, text in map(as_message, messages) if speaker and text]
         alone = stand_alone(question, [without_markers(text) for text in turns])
         if alone == question and points_back(question):
@@ -52,7 +57,7 @@ class FollowUps:
                 "The conversation so far was not used: it does not say what the question points back to. Name it, or "
                 "set a chat model."
             )
-        return alone
+        return Turn("question" if alone == question else "follow-up", alone)
 
 
 def points_back(question: str) -> bool:

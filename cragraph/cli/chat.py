@@ -70,7 +70,7 @@ class Conversation:
     settings_of: Callable[..., Any]
     quiet: bool = False
     ask: bool = False
-    messages: list[dict[str, str]] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
     last: Event | None = None
 
     def __post_init__(self) -> None:
@@ -119,7 +119,8 @@ class Conversation:
             run = self._assistant.resume(done.text, decided(done.response))
         self.last = done
         answer = done.response["answer"]
-        self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        about = {name: done.response[name] for name in ("citations", "asked")}
+        self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer} | about]
         out().print(render.answer_line(done.response))
         out().print(render.verdict_line(done.response))
         for sentence in [*done.response["issues"], *done.response["degraded"]]:

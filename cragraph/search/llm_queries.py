@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
+from cragraph.answers.turns import KINDS, Kind, Turn, by_rules, last_answer
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
@@ -17,6 +18,7 @@ from cragraph.types import Passage, Verdict, told
 
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
 QUERY_CHARS: Final = 500  # a longer "query" is an answer or a lecture
+REPLY_CHARS: Final = 2_000  # of a reply about the talk itself
 QUERY_TOKENS: Final = 256  # tokens that queries may have together
 _NOTHING: Final = re.compile(r"\S*(?:https?://|www\.)\S+|[\W\d_]{1,3}")  # an address, or a marker such as [1]
 
@@ -27,10 +29,19 @@ class Queries(BaseModel):
     queries: Lines
 
 
-class StandAlone(BaseModel):
-    """A question that needs no conversation."""
+def _read_kind(value: Any) -> str:
+    word = str(value if value is not None else "").strip().lower().replace("_", "-")
+    return word if word in KINDS else "follow-up"
 
-    question: Annotated[Text, Field(min_length=1, max_length=QUERY_CHARS)]
+
+class ReadTurn(BaseModel):
+    """What a turn is, and the question that needs no conversation."""
+
+    question: Annotated[Text, Field(max_length=QUERY_CHARS)]
+    kind: Annotated[Kind, BeforeValidator(_read_kind), WithJsonSchema({"type": "string", "enum": [*KINDS]})] = (
+        "follow-up"
+    )
+    reply: Annotated[Text, Field(max_length=REPLY_CHARS)] = ""
 
 
 @dataclass(frozen=True)
@@ -91,35 +102,43 @@ class ChatQueries(ChatPart):
 
 @dataclass(frozen=True)
 class Contextualizer(ChatPart):
-    """Makes a follow-up such as "and in 2022?" a question that stands alone; one call.
+    """Reads a turn: what it is, and a follow-up such as "and in 2022?" as a question that stands alone; one call.
 
     Of a model that is worth little as a writer the `rules` are asked first: where they find what a question points to,
     they add what people add more often than it does.
     """
 
-    rules: Callable[[str, Sequence[Any], Notes], str] | None = None
+    rules: Callable[[str, Sequence[Any], Notes], Turn] | None = None
 
-    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> str:
-        """The stand-alone question; the question as it came, and noted, when the model fails.
+    def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> Turn:
+        """The turn; a question as it came, and noted, when the model fails.
 
         `messages` are the conversation before the question, in any form of `as_message`. Only the last ten count.
         """
+        if found := by_rules(question, bool(last_answer(messages))):
+            return found
         if self.rules is not None and not self.caller.worth.capable:
             alone = self.rules(question, messages, Notes())
-            if alone != question:
+            if alone.question != question:
                 return alone
         lines = []
         for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
             if speaker and (line := " ".join(text.split())):
                 lines.append(f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}")
         if not lines:
-            return question
+            return Turn("question", question)
         try:
             conversation = "\n".join(lines)
-            return self.ask(StandAlone, "contextualize", notes, messages=conversation, question=question).question
+            read = self.ask(ReadTurn, "contextualize", notes, messages=conversation, question=question)
         except (ModelError, DeadlineError) as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
-            return question
+            return Turn("question", question)
+        if read.kind == "talk" and read.reply:
+            return Turn("talk", question, read.reply)
+        if not read.question:
+            notes.degraded("The question was not read in the light of the conversation: the model wrote none.")
+        kind = "follow-up" if read.kind == "talk" else read.kind
+        return Turn(kind if read.question else "question", read.question or question)
 
 
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:

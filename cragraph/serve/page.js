@@ -58,7 +58,8 @@ async function run(url, body, question) {
         $("talk").lastElementChild.scrollIntoView({block: "start"});
         show($("ask"), kind !== "review");
         if (kind === "review") review(data, question); else {
-          messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer});
+          messages.push({role: "user", content: question}, {role: "assistant", content: data.response.answer,
+            citations: data.response.citations, asked: data.response.asked});
           const said = data.response.decision;
           $("said").textContent = `${said ? said.outcome : "not verified"}: ${data.response.answer} ${said?.why ?? ""}`;
           $("question").value = "";

@@ -30,7 +30,7 @@ def test_what_it_points_to_is_put_in(question: str, said: list[str], alone: str)
 def test_it_says_so_where_the_conversation_does_not_tell() -> None:
     notes = Notes()
     messages = [{"role": "user", "content": "is that so"}, {"role": "assistant", "content": "yes"}]
-    assert FollowUps()("Where was she born?", messages, notes) == "Where was she born?"
+    assert FollowUps()("Where was she born?", messages, notes).question == "Where was she born?"
     assert "was not used" in notes.sentences[0]
     clear = Notes()
     FollowUps()("When is the next meeting?", messages, clear)

@@ -21,7 +21,7 @@ from cragraph.types import IDK
 Shell = Callable[..., Any]
 
 RESPONSE = {
-    "question", "answer", "abstained", "accepted", "decision", "confidence",
+    "question", "asked", "answer", "abstained", "accepted", "decision", "confidence",
     "confidence_level", "is_grounded", "citations", "computed", "conflicts", "verification",
     "attempts", "issues", "nearest", "degraded", "models", "llm_calls", "tokens", "stopped", "timings_ms",
 }  # fmt: skip

@@ -129,7 +129,7 @@ def test_without_a_fallback_the_failure_is_an_error(server: OllamaServer) -> Non
 def test_a_follow_up_is_made_to_stand_alone(server: OllamaServer, messages: list[object], reply: str) -> None:
     server.play(reply)
     notes = Notes()
-    assert Contextualizer(caller(server))("and in 2022?", messages, notes) == "What was revenue in 2022?"
+    assert Contextualizer(caller(server))("and in 2022?", messages, notes).question == "What was revenue in 2022?"
     assert "Person: What was revenue in 2023?\nAssistant: 383 billion [1]." in server.chats[0].prompt
     assert notes.calls == 1
 
@@ -149,7 +149,7 @@ def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
         {"question": "Why was it 383 billion?"}, models={"llama3.2": ModelInfo(parameter_size=size)}
     ) as server:
         writer = Contextualizer(caller(server), rules=FollowUps())
-        assert writer(question, TALK, Notes()) == alone
+        assert writer(question, TALK, Notes()).question == alone
         assert len(server.chats) == calls
 
 
@@ -157,7 +157,7 @@ def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
     "messages", [[], [{"role": "system", "content": "be nice"}], [{"role": "user", "content": " "}]]
 )
 def test_a_question_without_a_conversation_needs_no_call(server: OllamaServer, messages: list[object]) -> None:
-    assert Contextualizer(caller(server))("What is it?", messages, Notes()) == "What is it?"
+    assert Contextualizer(caller(server))("What is it?", messages, Notes()).question == "What is it?"
     assert server.chats == []
 
 
@@ -177,7 +177,7 @@ def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said
 ) -> None:
     server.play(reply)
     notes = Notes()
-    assert Contextualizer(caller(server))("and in 2022?", TALK, notes) == "and in 2022?"
+    assert Contextualizer(caller(server))("and in 2022?", TALK, notes).question == "and in 2022?"
     assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
 
 

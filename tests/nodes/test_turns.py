@@ -1,0 +1,99 @@
+"""Turns of a conversation: what asks nothing of the documents, what points back, what doubts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cragraph import create_graph, load_settings
+from cragraph.answers.turns import NEEDS_MODEL, by_rules
+from tests.support.ollama import ModelInfo, OllamaServer
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+PASSAGES = [
+    {"text": "The tool library opens at 10:00 on Saturdays.", "source": "hours.md"},
+    {"text": "Ana Brito has led the tool library since 2021. Before her it was Piet Maas.", "source": "people.md"},
+]
+SAYS = "The tool library opens at 10:00 on Saturdays. [1]"
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer(models={"llama3.2": ModelInfo(parameter_size="8.0B")}) as running:
+        yield running
+
+
+def ask(said: str, messages: Any = (), model: OllamaServer | None = None, **given: Any) -> dict[str, Any]:
+    own = {"model": "ollama:llama3.2", "ollama_host": model.url} if model else {}
+    graph = create_graph(load_settings(store=None, **own)).compile()
+    found: dict[str, Any] = graph.invoke({"question": said, **given, **({"messages": [*messages]} if messages else {})})
+    return found
+
+
+def talk(answer: dict[str, Any], question: str) -> list[dict[str, Any]]:
+    told = {name: answer[name] for name in ("citations", "asked")}
+    return [{"role": "user", "content": question}, {"role": "assistant", "content": answer["answer"], **told}]
+
+
+@pytest.mark.parametrize("said", ["hello", "Hi there!", "Thanks!", "ok, thank you very much", "Danke schön", "bye"])
+def test_a_greeting_or_thanks_gets_a_line_at_once_and_no_search(said: str) -> None:
+    found = ask(said)
+    assert found["answer"].endswith(".")
+    assert (found["abstained"], found["citations"], found["llm_calls"]) == (False, [], 0)
+    assert found["stopped"] == "The turn asks nothing of the documents."
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Who says hello at the door?", "When is thanksgiving?", "Is it right to park there?", "Hi, when do you open?"],
+)
+def test_a_question_with_such_a_word_is_a_question(said: str) -> None:
+    assert by_rules(said, answered=True) is None
+
+
+def test_without_a_model_what_is_about_the_talk_says_what_it_needs() -> None:
+    first = ask("When does the tool library open?", passages=PASSAGES)
+    found = ask("Summarise our talk, please", talk(first, "When does the tool library open?"))
+    assert (found["answer"], found["abstained"]) == (NEEDS_MODEL, False)
+
+
+def test_what_is_about_the_talk_is_answered_from_it_alone_with_its_citations(server: OllamaServer) -> None:
+    first = ask("When does the tool library open?", passages=PASSAGES)
+    server.play([{"kind": "talk", "question": "-", "reply": "Samstags um 10:00 Uhr. [1]"}])
+    found = ask("Say that in German", talk(first, "When does the tool library open?"), server)
+    assert found["answer"] == "Samstags um 10:00 Uhr. [1]"
+    assert [c["number"] for c in found["citations"]] == [1]
+    assert found["llm_calls"] == 1
+
+
+def test_a_follow_up_begins_with_the_passages_that_the_answer_before_cited(server: OllamaServer) -> None:
+    asked = "Who leads the tool library?"
+    first = ask(asked, passages=PASSAGES)
+    cited = [citation["chunk_id"] for citation in first["citations"]]
+    server.play(
+        [
+            {"kind": "follow-up", "question": "Who led the tool library before Ana Brito?", "reply": ""},
+            "Before her it was Piet Maas. [1]",
+            {"claims": [{"n": 1, "evidence": ["Before her it was Piet Maas."], "status": "SUPPORTED"},
+                        {"n": 2, "evidence": [], "status": "UNSUPPORTED"}], "answers": "ALL"},
+        ]
+    )  # fmt: skip
+    found = ask("And who was it before her?", talk(first, asked), server)
+    assert found["asked"] == "Who led the tool library before Ana Brito?"
+    assert "Piet Maas" in found["answer"]
+    assert found["citations"][0]["chunk_id"] == cited[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "begins"), [(SAYS, "Yes."), ("The tool library opens at 11:00 on Sundays. [1]", "")]
+)
+def test_a_doubt_holds_the_answer_before_against_its_passages(before: str, begins: str) -> None:
+    asked = "When does the tool library open?"
+    first = ask(asked, passages=PASSAGES)
+    found = ask("Are you sure?", talk({**first, "answer": before}, asked))
+    if begins:
+        assert found["answer"].startswith(begins)
+        assert found["accepted"]
+    else:
+        assert found["abstained"] or found["answer"].startswith(("No.", "I am not sure."))
