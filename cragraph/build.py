@@ -20,7 +20,6 @@ from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.followups import FollowUps
 from cragraph.answers.parts import MOST_WINDOWS
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
-from cragraph.answers.turns import Turn
 from cragraph.choices import CHAT_MODEL, JUDGES, SPECIALIST
 from cragraph.errors import SettingsError, StoreMissingError
 from cragraph.models.cache import CachedEmbeddings
@@ -46,6 +45,7 @@ from cragraph.settings import Settings
 from cragraph.store import Store, open_store
 from cragraph.store.records import unit
 from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
+from cragraph.turns import Turn
 from cragraph.types import Passage
 from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores
 from cragraph.verification.claims import SentenceExtractor

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from cragraph.answers.followups import points_back
-from cragraph.answers.turns import CARRIED, POINTING, Turn, cited_passages, last_answer
 from cragraph.errors import InputError, StoreMissingError, encodable
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
@@ -17,6 +16,7 @@ from cragraph.language.markers import find_markers
 from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
+from cragraph.turns import CARRIED, POINTING, Turn, cited_passages, last_answer
 from cragraph.types import Passage
 
 LONGEST_QUERY = 1_000  # characters of an answer that is searched for where no question came with it

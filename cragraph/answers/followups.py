@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from cragraph.answers.turns import NEEDS_MODEL, Turn, about_the_talk, by_rules, last_answer
 from cragraph.language.facts import Fact, extract
 from cragraph.language.markers import without_markers
 from cragraph.language.words import content_words
 from cragraph.passages import as_message
 from cragraph.protocols import Notes
+from cragraph.turns import NEEDS_MODEL, Turn, about_the_talk, by_rules, last_answer
 
 _PERSON: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I)
 _THING: Final = re.compile(

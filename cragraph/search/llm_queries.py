@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from cragraph.answers.turns import KINDS, Kind, Turn, by_rules, last_answer
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
+from cragraph.turns import KINDS, Kind, Turn, by_rules, last_answer
 from cragraph.types import Passage, Verdict, told
 
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800

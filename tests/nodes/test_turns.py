@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph import create_graph, load_settings
-from cragraph.answers.turns import NEEDS_MODEL, by_rules
+from cragraph.turns import NEEDS_MODEL, by_rules
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
