@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.answers.questions import FIGURES, Kind, Question, read_question
-from cragraph.language.cells import Cell, cells, row_at, said
+from cragraph.language.cells import Cell, cells, rows_of, said
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import UNITS, read_header
 from cragraph.language.lexicon import LEXICON
@@ -100,14 +100,15 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
     """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
 
     A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
-    rows, "which cost more than 20" for those. Rows come from one table, the one that accounts for most of the question.
+    rows. Rows come from one table, the one that accounts for most of the question.
     """
-    tables: dict[str, list[tuple[Candidate, list[Cell]]]] = {}
+    tables: dict[str, list[tuple[Candidate, Sequence[Cell]]]] = {}
+    every = {n: {row.start: row for row in rows_of(passages[n])} for n in {one.passage for one in pool if one.is_row}}
     for candidate in pool:
         if not candidate.is_row or one_of_many(question, candidate):
             continue
-        passage = passages[candidate.passage]
-        read = row_at(passage, candidate.start, candidate.end)
+        passage, row = passages[candidate.passage], every[candidate.passage].get(candidate.start)
+        read = row.moved(-candidate.start).cells if row else cells(candidate.text)
         if any(cell.name for cell in read):
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
     looked = (_Asked(question, rows).answer() for rows in tables.values())
@@ -158,7 +159,7 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
 class _Asked:
     """One question put to the rows of one table."""
 
-    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, list[Cell]]]) -> None:
+    def __init__(self, question: Question, rows: Sequence[tuple[Candidate, Sequence[Cell]]]) -> None:
         self.question, self.rows = question, rows
         asked = question.text
         for phrase, word in _PHRASES:

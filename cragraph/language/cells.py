@@ -116,14 +116,6 @@ def rows_of(passage: Passage) -> list[Row]:
     ]
 
 
-def row_at(passage: Passage, start: int, end: int) -> list[Cell]:
-    """The cells of the row that stands in a stretch of a passage, their places counted from its beginning."""
-    row = next((row for row in rows_of(passage) if start <= row.start < end), None)
-    if row is None:
-        return cells(passage["text"][start:end])
-    return [Cell(cell.name, cell.value, cell.start - start) for cell in row.cells]
-
-
 # -- of text alone -----------------------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,12 @@ def compute(query: Query, table: Table, chance: float = 1.0) -> Computed:
         return _Engine(query, table).run(chance)
 
 
+def rows_with(where: Sequence[Condition], table: Table) -> list[int]:
+    """The rows of a table that pass all conditions. Raises InputError for a condition that does not fit the table."""
+    query: Any = {"operation": "count", "column": "", "where": where}
+    return _Engine(query, table).rows(where)
+
+
 class _Engine:
     def __init__(self, query: Query, table: Table) -> None:
         self.query, self.table = query, table

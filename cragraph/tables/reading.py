@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
+
+from typing_extensions import TypedDict, Unpack
 
 from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
@@ -42,24 +43,15 @@ from cragraph.tables.matching import (
     dimensions_of,
     sorted_where,
     used_by,
+    where_of,
     words_of_column,
 )
-from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
+from cragraph.types import Cited, Operand, Operation, Passage, Query
 
 FEATURES: Final = (
-    "bias",
-    "unsaid",
-    "words",
-    "vague",
-    "implied",
-    "partial",
-    "generic",
-    "quiet",
-    "near",
-    "aside",
-    "relative",
+    "bias", "unsaid", "words", "vague", "implied", "partial", "generic", "quiet", "near", "aside", "relative",
     "adjusted",
-)
+)  # fmt: skip
 WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5, -0.37)
 """Of the chance, a logistic regression: fitted with `python -m lab.benchmarks.computed --fit`."""
 TIED: Final = 0.5  # factor on the chance where another column, or another table, may be meant as well
@@ -73,6 +65,12 @@ _MORE: Final = re.compile(
 )
 _OFF: Final = re.compile(r"\b(?:less|off|discount|cheaper|reduction|lower|rebate|reduced)\b", re.I)
 _CLAUSES: Final = re.compile(r";|, (?:and|but)\b|\bbut\b|\.\s")
+_BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)")
+_APART: Final = re.compile(r"\b(?:of|in) (.+?) (?:and|from|to|versus|vs) (.+)")
+_PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
+_OFTEN: Final = re.compile(r"\b(?:most often|most times|most frequently|least often)\b")
+
+Tokens = set[int] | frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Reading:
     query: Query
     chance: float
     features: Mapping[str, float]
-    table: "Table" = field(repr=False)
+    table: Table = field(repr=False)
     doubts: tuple[str, ...] = ()
     """Why its figure is not accepted as the answer, in sentences: what of the question or the query is not named."""
 
@@ -95,7 +93,7 @@ class Plan(NamedTuple):
 
 
 def read_query(
-    question: str, tables: "Sequence[Table]", passages: Sequence[Passage] = (), near: Near | None = None
+    question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
 ) -> list[Reading]:
     """What a question may compute over some tables, the likeliest first; empty where it asks for nothing of the kind.
 
@@ -111,17 +109,15 @@ def read_query(
     titles = frozenset().union(*(one.about for one in over))
     for one in over:
         one.elsewhere = titles - one.about
-    drafts = [draft for one in over for draft in one.drafts(passages)]
+    readings = [reading for one in over for reading in one.readings(passages) if reading]
     # "The dearest item" is looked for where a column names items, if there is such a table.
     loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
     naming = [one.table for one in over if loose & one.label_words]
-    drafts = [draft for draft in drafts if any(draft.table is table for table in naming)] or drafts
-    readings = [Reading(d.query, chance_of(d.features), d.features, d.table, d.doubts) for d in drafts]
-    readings.sort(key=lambda r: -r.chance)
-    return readings
+    readings = [reading for reading in readings if any(reading.table is table for table in naming)] or readings
+    return sorted(readings, key=lambda reading: -reading.chance)
 
 
-def weighed(question: str, query: Query, table: "Table", near: Near | None = None) -> Reading | None:
+def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> Reading | None:
     """How likely a query that somebody else wrote is what a question asks; None where it leaves out what that is."""
     return _Over(Asked(question), table, near).weighed(query)
 
@@ -137,469 +133,341 @@ def odds(chance: float) -> float:
     return chance / max(1e-9, 1 - chance)
 
 
-@dataclass(frozen=True)
-class _Draft:
-    query: Query
-    features: Mapping[str, float]
-    table: "Table"
-    doubts: tuple[str, ...]
+class _Said(TypedDict, total=False):
+    """How a query was found in the words: the columns beside the chosen one, the further `words` that it accounts for;
+    whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`), a text adjusts a figure."""
+
+    also: Sequence[Chosen]
+    words: Tokens
+    quiet: bool
+    generic: bool
+    adjusted: bool
 
 
 class _Over(Matching):
     """One question put to one table."""
 
-    # -- drafts ------------------------------------------------------------------------------------------------
-
-    def drafts(self, passages: Sequence[Passage]) -> Iterator[_Draft]:
+    def readings(self, passages: Sequence[Passage]) -> Iterator[Reading | None]:
         """The queries that the question may be, over this table."""
         asked = self.asked
         if asked.money and passages:
-            yield from self._adjusted(passages)
-        if asked.growth:
-            yield from self._growth()
-            return
-        if asked.share:
-            yield from self._share()
-            return
-        if asked.difference or (asked.than and asked.yes_no and not asked.compared):
-            yield from self._two()
-            return
-        if asked.either:
-            yield from self._either()
-            return
-        if asked.superlative and not (asked.count and not asked.superlative):
-            yield from self._extreme()
-            return
-        if asked.mean:
-            yield from self._over_rows("mean")
-            return
-        if asked.count:
-            yield from self._counted()
-            return
-        if asked.compared and not asked.how_much:
-            yield from self._list()
-            return
-        if asked.how_much or asked.total:
-            yield from self._over_rows("sum")
-
-    def _over_rows(self, operation: Operation) -> Iterator[_Draft]:
-        """The sum or mean of a column over the rows that are named."""
-        asked = self.asked
-        named = self._named(range(len(asked.tokens)))
-        used = used_by(named)
-        chosen = self._column(set(self.at) - used)
-        if chosen is None:
-            return
-        where = self._where(named, chosen)
-        quiet = operation == "sum" and not asked.total
-        if quiet and not (asked.dimensions or "how much" in asked.lower):
-            return
-        if quiet and not where:
-            return
-        if quiet and len(self._rows(where)) < 2:
-            return
-        if chosen.column.is_year:
-            return
-        yield from self._draft(operation, chosen, where, named, quiet=quiet)
-
-    def _counted(self) -> Iterator[_Draft]:
-        """How many rows, or the sum of a column whose name is what is counted."""
-        asked = self.asked
-        head = asked.counted
-        heads = {n for n, t in self.at.items() if t in head}
-        often = asked.count is not None and asked.count[0] in ("how often", "how many times")
-        named = self._named(range(len(asked.tokens)))
-        used = used_by(named)
-        heads -= {
-            n for one in named if self.table.columns[one.condition["column"]].kind == "number" for n in one.tokens
-        }
-        direct = self._direct(heads) if heads and asked.compared is None else None
-        if direct is not None and not often:
-            clean = (
-                [one for one in named if not one.tokens & direct.tokens]
-                if any(one.tokens <= direct.tokens for one in named)
-                else named
-            )
-            where = self._where(clean, direct)
-            if len(self._rows(where)) != 1 or asked.total:
-                yield from self._draft("sum", direct, where, clean, quiet=not asked.total and not where)
-            return
-        if often or not head:
-            if named:
-                yield from self._draft("count", None, self._where(named, None), named, generic=True)
-            return
-        generic = head[0].stem in GENERIC
-        subject = [n for n in heads if self._is_subject(self.at[n])]
-        values = [n for n in heads if n in used]
-        if not (generic or subject or values):
-            return
-        flagged = self._flags(set(self.at) - used) or self._near_flag(set(self.at) - used - heads)
-        # "How many birds were counted in spring": rows are species, and a column says how many.
-        rest = set(self.at) - used - heads - {n for one in flagged for n in one.tokens}
-        bounded = self.asked.compared is not None
-        measured = self._column(rest, strict=True) if not bounded and (not generic or not named) else None
-        quantity = next((c for c in self.figures if words_of_column(c) & QUANTITY), None)
-        if measured is not None and not self._is_row_name(head):
-            where = self._where([*named, *flagged], measured)
-            yield from self._draft("sum", measured, where, [*named, *flagged], quiet=not asked.total, heads=heads)
-            return
-        if values and not subject and quantity is not None:
-            chosen = Chosen(quantity, frozenset(), True, False, False)
-            if len(self._rows(self._where(named, chosen))) > 1:
-                yield from self._draft("sum", chosen, self._where(named, chosen), named, quiet=True)
-            return
-        if subject and not generic and self._rows_are_periods() and not self._is_row_name(head):
-            return
-        conditions = [*named, *flagged]
-        if self.asked.compared:
-            compared = self._compared(set(self.at) - used)
-            if compared is None:
+            yield self._adjusted(passages)
+        compares = asked.difference or (asked.than and asked.yes_no and not asked.compared)
+        for wanted, reads in (
+            (asked.growth, self._growth),
+            (asked.share, self._share),
+            (compares, self._two),
+            (asked.either, self._either),
+            (asked.superlative, self._extreme),
+            (asked.mean, lambda: self._added("mean")),
+            (asked.count, self._counted),
+            (asked.compared and not asked.how_much, self._list),
+            (asked.how_much or asked.total, lambda: self._added("sum")),
+        ):
+            if wanted:
+                yield reads()
                 return
+
+    # -- one operation each ------------------------------------------------------------------------------------
+
+    def _added(self, operation: Operation) -> Reading | None:
+        """The sum or mean of a column over the rows that are named."""
+        asked, named = self.asked, self.named(self.every)
+        chosen = self.column(self.every - used_by(named))
+        if chosen is None or chosen.column.is_year:
+            return None
+        where = where_of(named, chosen)
+        quiet = operation == "sum" and not asked.total
+        priced = asked.dimensions or "how much" in asked.lower
+        if quiet and not (priced and where and len(self.rows(where)) > 1):
+            return None
+        return self._reading(operation, chosen, named, quiet=quiet)
+
+    def _counted(self) -> Reading | None:
+        """How many rows, or the sum of a column whose name is what is counted."""
+        asked, head, named = self.asked, self.asked.counted, self.named(self.every)
+        used = used_by(named)
+        heads = {n for n, t in self.at.items() if t in head}
+        heads -= used_by([one for one in named if self.table.columns[one.condition["column"]].kind == "number"])
+        often = asked.count is not None and asked.count[0] in ("how often", "how many times")
+        direct = self.direct(heads) if heads and asked.compared is None else None
+        if direct is not None and not often:
+            whole = any(one.tokens <= direct.tokens for one in named)
+            clean = [one for one in named if not (whole and one.tokens & direct.tokens)]
+            where = where_of(clean, direct)
+            if len(self.rows(where)) == 1 and not asked.total:
+                return None
+            return self._reading("sum", direct, clean, quiet=not asked.total and not where)
+        if often or not head:
+            return self._reading("count", None, named, generic=True) if named else None
+        generic = head[0].stem in GENERIC
+        subject = {n for n in heads if self.is_subject(self.at[n])}
+        if not (generic or subject or heads & used):
+            return None
+        flagged = self.flags(self.every - used) or self.near_flag(self.every - used - heads)
+        conditions = [*named, *flagged]
+        if asked.compared is None and not self.is_row_name(head):
+            # "How many birds were counted in spring": rows are species, and a column says how many.
+            measured = None
+            if not generic or not named:
+                measured = self.column(self.every - used - heads - used_by(flagged), strict=True)
+            if measured is not None:
+                return self._reading("sum", measured, conditions, quiet=not asked.total, words=heads)
+        quantity = next((c for c in self.figures if words_of_column(c) & QUANTITY), None)
+        if heads & used and not subject and quantity is not None:
+            chosen = Chosen(quantity, frozenset(), True, False, False)
+            several = len(self.rows(where_of(named, chosen))) > 1
+            return self._reading("sum", chosen, named, quiet=True) if several else None
+        periods, named_so = self.rows_are_periods(), self.is_row_name(head)
+        if subject and not generic and periods and not named_so:
+            return None
+        if asked.compared:
+            if (compared := self.compared(self.every - used)) is None:
+                return None
             conditions.append(compared)
-        if not conditions and not subject:
-            return
-        whole = asked.total or (ALL_THERE_ARE.search(asked.lower) and not self._rows_are_periods())
-        if not conditions and not whole and not self._is_row_name(head):
-            return
-        yield from self._draft(
-            "count",
-            None,
-            [c.condition for c in conditions],
-            conditions,
-            generic=generic,
-            heads={*subject, *([min(heads)] if generic else [])},
+        there_are = ALL_THERE_ARE.search(asked.lower) is not None and not periods
+        if not conditions and not (subject and (asked.total or named_so or there_are)):
+            return None
+        return self._reading(
+            "count", None, conditions, generic=generic, words={*subject, *([min(heads)] if generic else [])}
         )
 
-    def _extreme(self) -> Iterator[_Draft]:
+    def _extreme(self) -> Reading | None:
         """The row, or the group, with the most of a column or the least."""
         asked, match = self.asked, self.asked.superlative
         assert match is not None
         dimension, end = pole(match["word"]) or ("", 1)
-        own = {n for n, t in self.at.items() if match.start() <= t.start < match.end()}
-        named = self._named(set(self.at) - own)
-        used = used_by(named) | own
+        own, head = self.within(match.start(), match.end()), self.head()
+        named = self.named(self.every - own)
+        rest, heads = self.every - used_by(named) - own, {head} if head is not None else set[int]()
         dated = [c for c in self.table.columns.values() if c.kind == "date"]
-        head = self._head()
-        chosen = self._column(
-            set(self.at) - used - ({head} if head is not None else set()), dimension=dimension, dates=dated
-        )
-        if chosen is None:
-            chosen = self._column(set(self.at) - used, dimension=dimension, dates=dated)
-        if chosen is None and asked.count is None and not dimension:
-            quantity = [c for c in self.figures if words_of_column(c) & QUANTITY]
-            if len(quantity) == 1:
-                chosen = Chosen(quantity[0], frozenset(), True, False, False)
-        group = self._group(head)
-        often = re.search(r"\b(?:most often|most times|most frequently|least often)\b", asked.lower)
+        chosen = self.column(rest - heads, dimension=dimension, dates=dated)
+        chosen = chosen or self.column(rest, dimension=dimension, dates=dated)
+        quantity = [c for c in self.figures if words_of_column(c) & QUANTITY]
+        if chosen is None and asked.count is None and not dimension and len(quantity) == 1:
+            chosen = Chosen(quantity[0], frozenset(), True, False, False)
+        group, often = self.group(head), _OFTEN.search(asked.lower)
+        operation: Operation = "largest" if end > 0 else "smallest"
         thing = next((n for n, t in self.at.items() if t.start >= match.end() and not t.light), None)
-        if group and not dimension and thing not in (None, head) and self._is_subject(self.at[thing]):
+        if group and not dimension and thing is not None and thing != head and self.is_subject(self.at[thing]):
             own, often = own | {thing}, often or match
         if often and group:
-            counting = frozenset(n for n, t in self.at.items() if t.stem in ("often", "time", "frequent"))
-            yield from self._draft(
-                "largest" if end > 0 else "smallest",
-                None,
-                self._where(named, None),
-                named,
-                group=group,
-                of="count",
-                extra=own | counting | ({head} if head is not None else set()),
-            )
-            return
-        if chosen is None:
-            return
-        operation: Operation = "largest" if end > 0 else "smallest"
-        where = self._where(named, chosen)
+            own |= heads | {n for n, t in self.at.items() if t.stem in ("often", "time", "frequent")}
+            return self._reading(operation, None, named, {"group": group, "of": "count"}, words=own)
+        if chosen is None or (chosen.column.kind == "date" and end < 0 and dimension != "age"):
+            return None
         most = 1
         if top := TOP.search(asked.lower):
             figure = top["n"] or top["m"]
             most = int(figure) if figure.isdigit() else int(value_of(figure) or 1)
-            own |= {
-                n
-                for n, t in self.at.items()
-                if top.start() <= t.start < top.end() and (t.text == figure or t.text == "top")
-            }
-        rows = self._rows(where)
+            own |= {n for n in self.within(top.start(), top.end()) if self.at[n].text in (figure, "top")}
+        rows = self.rows(where_of(named, chosen))
         if len(rows) < 2:
-            return
-        extra = own | ({head} if head is not None and self._accounts_head(head) else set())
-        if chosen.column.kind == "date" and end < 0 and dimension != "age":
-            return
+            return None
+        more: dict[str, Any] = {"most": most} if most > 1 else {}
+        words = own | {n for n in heads if self.accounts_head(self.at[n])}
         # The cheapest is one of them; the one with the most is so with all of its rows.
         if group and chosen.column.kind == "number" and (not dimension or asked.total):
             values = [self.table.rows[n].value(group) for n in rows]
             if len(set(values)) < len(values):
-                yield from self._draft(operation, chosen, where, named, group=group, of="sum", most=most, extra=extra)
-                return
-        yield from self._draft(operation, chosen, where, named, most=most, extra=extra)
+                more |= {"group": group, "of": "sum"}
+        return self._reading(operation, chosen, named, more, words=words)
 
-    def _list(self) -> Iterator[_Draft]:
+    def _list(self) -> Reading | None:
         """The rows beyond a bound."""
-        named = self._named(range(len(self.asked.tokens)))
-        compared = self._compared(set(self.at) - used_by(named))
-        if compared is None or not self.asked.lower.startswith(
-            ("which", "what", "list", "show", "who", "name", "give")
-        ):
-            return
-        every = [*named, compared]
-        yield from self._draft("list", None, [c.condition for c in every], every)
+        named = self.named(self.every)
+        compared = self.compared(self.every - used_by(named))
+        lists = self.asked.lower.startswith(("which", "what", "list", "show", "who", "name", "give"))
+        return self._reading("list", None, [*named, compared]) if compared is not None and lists else None
 
-    def _two(self) -> Iterator[_Draft]:
+    def _two(self) -> Reading | None:
         """Two rows, or two columns, against each other."""
         asked = self.asked
         split = asked.lower.find(" than ") if asked.than else -1
         if split >= 0:
             left, right = (0, split), (split, len(asked.lower))
-        elif between := re.search(r"\bbetween (.+?) and (.+)", asked.lower):
-            left, right = (between.start(1), between.end(1)), (between.start(2), between.end(2))
-        elif apart := re.search(r"\b(?:of|in) (.+?) (?:and|from|to|versus|vs) (.+)", asked.lower):
-            left, right = (apart.start(1), apart.end(1)), (apart.start(2), apart.end(2))
+        elif apart := _BETWEEN.search(asked.lower) or _APART.search(asked.lower):
+            left, right = apart.span(1), apart.span(2)
         else:
-            return
+            return None
         comparative = self._comparative(split if split >= 0 else len(asked.lower))
         dimension, end = (pole(comparative[0]) or ("", 1)) if comparative else ("", 1)
-        own = frozenset(
-            n for n, t in self.at.items() if comparative and comparative.start() <= t.start < comparative.end()
-        )
-        sides = self._sides(left, right, dimension, own)
-        if sides is None:
-            return
-        one, two, conditions, chosen = sides
+        own = self.within(*comparative.span()) if comparative else set[int]()
+        if (sides := self._sides(left, right, dimension, own)) is None:
+            return None
+        one, two, named, chosen = sides
         operation: Operation = "compare" if asked.yes_no and not asked.difference else "difference"
-        yield from self._draft(
-            operation, chosen[0], one["where"], conditions, against=two, also=chosen[1:], extra=own,
-            test=">" if end > 0 else "<", column=one["column"],
-        )  # fmt: skip
+        more: dict[str, Any] = {"column": one["column"], "where": one["where"], "against": two}
+        if operation == "compare":
+            more["test"] = ">" if end > 0 else "<"
+        return self._reading(operation, chosen[0], named, more, also=chosen[1:], words=own)
 
     def _sides(
-        self, left: tuple[int, int], right: tuple[int, int], dimension: str, own: frozenset[int]
+        self, left: tuple[int, int], right: tuple[int, int], dimension: str, own: set[int]
     ) -> tuple[Operand, Operand, list[Named], list[Chosen]] | None:
         """Two operands: what is said on one side alone of a column holds for the other side as well."""
-        parts = [{n for n, t in self.at.items() if start <= t.start < end} - own for start, end in (left, right)]
-        outside = set(self.at) - parts[0] - parts[1] - own
-        found = [self._named(part) for part in parts]
-        shared = self._named(outside)
+        parts = [self.within(start, end) - own for start, end in (left, right)]
+        outside = self.every - parts[0] - parts[1] - own
+        found, shared = [self.named(part) for part in parts], self.named(outside)
         columns = [{one.condition["column"] for one in some} for some in found]
-        both = columns[0] & columns[1]
-        if any(len({one.condition["column"] for one in some}) < len(some) for some in found):
+        if any(len(names) < len(some) for names, some in zip(columns, found, strict=True)):
             return None
         rows = [[one.condition for one in some] for some in found]
         for n in (0, 1):
             rows[n] += [c for c in rows[1 - n] if c["column"] not in columns[n]]
-            rows[n] += [
-                one.condition for one in shared if one.condition["column"] not in {c["column"] for c in rows[n]}
-            ]
+            known = {c["column"] for c in rows[n]}
+            rows[n] += [one.condition for one in shared if one.condition["column"] not in known]
         named = [*found[0], *found[1], *shared]
         used = used_by(named)
-        chosen = []
-        for part in parts:
-            mine = self._column((part | outside) - used, dimension=dimension, implied=True)
-            chosen.append(mine)
-        differ = bool(both) and any(c["column"] == d["column"] and c != d for c in rows[0] for d in rows[1])
-        if differ:
-            whole = self._column(set(self.at) - used - own, dimension=dimension)
-            if whole is None:
-                return None
-            chosen = [whole, whole]
+        if any(c["column"] == d["column"] and c != d for c in rows[0] for d in rows[1]):
+            pair = [self.column(self.every - used - own, dimension=dimension)] * 2
         else:
             # Two columns, such as one a year: each side is told apart by its own words, and shares the others.
-            pair = [self._column_by(part - used, (parts[1 - n] | outside) - used) for n, part in enumerate(parts)]
-            if any(c is None for c in pair) or pair[0].column.name == pair[1].column.name:  # type: ignore[union-attr]
+            pair = [self.column_by(part - used, (parts[1 - n] | outside) - used) for n, part in enumerate(parts)]
+            if pair[0] and pair[1] and pair[0].column.name == pair[1].column.name:
                 return None
-            chosen = pair
-        if any(c is None or c.column.kind != "number" for c in chosen):
+        chosen = [one for one in pair if one is not None and one.column.kind == "number"]
+        if len(chosen) < 2 or chosen[0].column.unit != chosen[1].column.unit:
             return None
-        if chosen[0].column.unit != chosen[1].column.unit:  # type: ignore[union-attr]
-            return None
-        operands: list[Operand] = [
-            {"column": c.column.name, "where": sorted_where(where)} for c, where in zip(chosen, rows, strict=True) if c
-        ]
-        if operands[0] == operands[1] or any(not self._rows(o["where"]) for o in operands):
-            return None
+        one, two = ({"column": c.column.name, "where": sorted_where(w)} for c, w in zip(chosen, rows, strict=True))
+        taken = [len(self.rows(side["where"])) for side in (one, two)]
         # What is dearer, or heavier, is one thing; what is more may be the sum of many.
-        if dimension and any(len(self._rows(o["where"])) > 1 for o in operands):
+        if one == two or not all(taken) or (dimension and max(taken) > 1):
             return None
-        # Nothing is compared with all rows at once by chance: each side is a row, a group that is named, or a column.
-        distinct = list(dict.fromkeys(c for c in chosen if c))
-        return operands[0], operands[1], named, distinct
+        return cast(Operand, one), cast(Operand, two), named, list(dict.fromkeys(chosen))
 
     def _comparative(self, before: int) -> "re.Match[str] | None":
         """The first word such as "dearer" or "more" that stands before a place."""
         words = re.finditer(r"\b\w+er\b|\bmore\b|\bless\b|\bworse\b", self.asked.lower)
         return next((m for m in words if pole(m[0]) and m.start() < before), None)
 
-    def _either(self) -> Iterator[_Draft]:
+    def _either(self) -> Reading | None:
         """Which of two rows has more."""
         asked = self.asked
-        comparative = self._comparative(len(asked.lower))
-        at = asked.lower.find(" or ")
+        comparative, at = self._comparative(len(asked.lower)), asked.lower.find(" or ")
         if comparative is None or at < comparative.start():
-            return
+            return None
         dimension, end = pole(comparative[0]) or ("", 1)
-        own = frozenset(n for n, t in self.at.items() if comparative.start() <= t.start < comparative.end())
+        own = self.within(*comparative.span())
         left = (asked.lower.rfind(",", 0, at) + 1 or comparative.end(), at)
         sides = self._sides(left, (at, len(asked.lower)), dimension, own)
         if sides is None or sides[0]["column"] != sides[1]["column"]:
-            return
+            return None
         one, two, named, chosen = sides
-        mixed: list[Condition] = []
-        for c in one["where"]:
-            other = next((d for d in two["where"] if d["column"] == c["column"]), c)
-            mixed.append({**c, "values": list(dict.fromkeys([*c["values"], *other["values"]]))})
-        yield from self._draft("largest" if end > 0 else "smallest", chosen[0], mixed, named, extra=own)
+        others = {c["column"]: c["values"] for c in two["where"]}
+        mixed = [
+            {**c, "values": list(dict.fromkeys([*c["values"], *others.get(c["column"], ())]))} for c in one["where"]
+        ]
+        return self._reading("largest" if end > 0 else "smallest", chosen[0], named, {"where": mixed}, words=own)
 
-    def _share(self) -> Iterator[_Draft]:
+    def _share(self) -> Reading | None:
         """What part of a column, or of the rows, some rows make up."""
-        named = self._named(range(len(self.asked.tokens)))
-        flagged = self._flags(set(self.at) - used_by(named)) if not named else []
-        conditions = [*named, *flagged]
+        conditions = self.named(self.every)
         if not conditions:
-            return
-        chosen = self._column(set(self.at) - used_by(conditions), strict=True)
-        where = self._where(conditions, chosen)
-        heads = {n for n, t in self.at.items() if self._is_subject(t)}
+            return None
+        chosen = self.column(self.every - used_by(conditions), strict=True)
+        heads = {n for n, t in self.at.items() if self.is_subject(t)}
         if chosen is None and not heads:
-            return
+            return None
         whole: Operand = {"column": chosen.column.name if chosen else "", "where": []}
-        yield from self._draft("share", chosen, where, conditions, against=whole, heads=heads)
+        return self._reading("share", chosen, conditions, {"against": whole}, words=heads)
 
-    def _growth(self) -> Iterator[_Draft]:
+    def _growth(self) -> Reading | None:
         """From one period to another: two columns, or rows of two periods; from the first to the last where none is
         named."""
         asked = self.asked
         years = sorted({t.text for t in asked.years})
-        timed = [n for n, t in self.at.items() if t in asked.years]
-        grow = frozenset(
-            n
-            for n, t in self.at.items()
-            if re.fullmatch(GROWS, t.text.casefold()) or t.stem in ("percentag", "percent", "cent", "growth")
-        )
-        operation: Operation = "growth"
-        by_year = {y: [c for c in self.figures if y in words_of_column(c)] for y in self._column_years()}
+        grow = {n for n, t in self.at.items() if re.fullmatch(GROWS, t.text.casefold()) or t.stem in _PERCENT}
+        said = grow | {n for n, t in self.at.items() if t in asked.years}
+        by_year = {y: [c for c in self.figures if y in words_of_column(c)] for y in self.column_years()}
         if len(by_year) >= 2:
             span = years if len(years) == 2 else sorted(by_year) if not years else []
-            if len(span) < 2:
-                return
-            first, last = (span[0], span[-1])
-            if first not in by_year or last not in by_year:
-                return
-            named = self._named(set(self.at) - set(timed) - grow)
-            rest = set(self.at) - used_by(named) - set(timed) - grow
-            pair = [self._column_by({-1: year}, rest) for year in (first, last)]
+            if not span or span[0] not in by_year or span[-1] not in by_year:
+                return None
+            named = self.named(self.every - said)
+            rest = self.every - used_by(named) - said
+            pair = [self.column_by(year, rest) for year in (span[0], span[-1])]
             # "Actual 2023" and "Actual 2024" are of one kind, "Budget 2024" is of another.
-            kinds = [{words_of_column(c) - {year}: c for c in by_year[year]} for year in (first, last)]
+            kinds = [{words_of_column(c) - {year}: c for c in by_year[year]} for year in (span[0], span[-1])]
             if len(alike := kinds[0].keys() & kinds[1].keys()) == 1:
                 own = alike.pop()
                 tokens = frozenset(n for n in rest if self.at[n].stem in own)
                 pair = [Chosen(kind[own], tokens, False, False, False) for kind in kinds]
-            if any(c is None for c in pair):
-                return
             early, late = pair
-            assert early is not None
-            assert late is not None
-            where = self._where(named, late)
-            tokens = grow | set(timed)
-            yield from self._draft(
-                operation,
-                late,
-                where,
-                named,
-                against={"column": early.column.name, "where": where},
-                also=[early],
-                extra=tokens,
-            )
-            return
-        period = self._period()
-        if period is None:
-            return
-        order = sorted({v for v in (self._when(n, period) for n in range(len(self.table.rows))) if v})
-        if years and len(years) == 2:
-            first, last = years
-        elif not years and len(order) > 1:
-            first, last = order[0], order[-1]
-        else:
-            return
-        named = [one for one in self._named(set(self.at) - set(timed) - grow) if one.condition["column"] != period.name]
-        chosen = self._column(set(self.at) - used_by(named) - set(timed) - grow)
-        if chosen is None:
-            return
-        where = self._where(named, chosen)
-        at: list[list[Condition]] = [
-            [*where, {"column": period.name, "test": "=", "values": [v]}] for v in (first, last)
-        ]
-        if any(not self._rows(conditions) for conditions in at):
-            return
-        yield from self._draft(
-            operation,
-            chosen,
-            at[1],
-            named,
-            against={"column": chosen.column.name, "where": at[0]},
-            extra=grow | set(timed),
+            if early is None or late is None:
+                return None
+            against: Operand = {"column": early.column.name, "where": where_of(named, late)}
+            return self._reading("growth", late, named, {"against": against}, also=[early], words=said)
+        if (period := self.period()) is None:
+            return None
+        order = sorted({v for v in (self.when(n, period) for n in range(len(self.table.rows))) if v})
+        span = years if len(years) == 2 else order if not years else []
+        named = [one for one in self.named(self.every - said) if one.condition["column"] != period.name]
+        chosen = self.column(self.every - used_by(named) - said)
+        if len(span) < 2 or chosen is None:
+            return None
+        where = where_of(named, chosen)
+        first, last = (
+            [*where, cast(Condition, {"column": period.name, "test": "=", "values": [v]})] for v in (span[0], span[-1])
         )
+        if not self.rows(first) or not self.rows(last):
+            return None
+        more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
+        return self._reading("growth", chosen, named, more, words=said)
 
-    def _adjusted(self, passages: Sequence[Passage]) -> Iterator[_Draft]:
+    def _adjusted(self, passages: Sequence[Passage]) -> Reading | None:
         """A price of a row with what a text says is added to it, or taken off."""
-        named = self._named(range(len(self.asked.tokens)))
-        if not named:
-            return
-        chosen = self._column(set(self.at) - used_by(named), dimension="money")
+        named = self.named(self.every)
+        chosen = self.column(self.every - used_by(named), dimension="money") if named else None
         if chosen is None or "money" not in dimensions_of(chosen.column):
-            return
-        where = self._where(named, chosen)
-        if len(self._rows(where)) != 1:
-            return
-        left = self._unsaid(used_by(named) | chosen.tokens, chosen)
-        if not left:
-            return
+            return None
+        left = self.unsaid(used_by(named) | chosen.tokens, chosen)
+        if len(self.rows(where_of(named, chosen))) != 1 or not left:
+            return None
         words = {self.at[n].stem for n in left}
         for percent, at, said in _percents(passages):
             if words <= said:
-                query = self._query("adjusted", chosen.column.name, where)
-                query |= {"percent": percent, "percent_at": at}
-                made = self._features(used_by(named) | chosen.tokens | left, named, chosen, adjusted=True)
-                if made is not None:
-                    yield _Draft(query, made[0], self.table, made[1])
-                return
+                more = {"percent": percent, "percent_at": at}
+                return self._reading("adjusted", chosen, named, more, words=left, adjusted=True)
+        return None
 
-    # -- drafts and what speaks for them -----------------------------------------------------------------------
+    # -- what speaks for a reading, and against it -------------------------------------------------------------
 
-    def _query(self, operation: Operation, column: str, where: Sequence[Condition]) -> Query:
-        place = {"source": self.table.source, "table": self.table.title}
-        return cast(Query, {**place, "operation": operation, "column": column, "where": list(where)})
+    def _reading(
+        self,
+        operation: Operation,
+        chosen: Chosen | None,
+        named: Sequence[Named],
+        more: Mapping[str, Any] | None = None,
+        **said: Unpack[_Said],
+    ) -> Reading | None:
+        """A query over the named rows, with `more` of its fields; None where it leaves out what is asked about."""
+        query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
+        query |= {"column": chosen.column.name if chosen else "", "where": where_of(named, chosen), **(more or {})}
+        if operation == "count" and query["where"] and not self.counts(query["where"]):
+            return None
+        return self._weighed(cast(Query, query), named, chosen, **said)
 
-    def _draft(
-        self, operation: Operation, chosen: Chosen | None, where: Sequence[Condition], named: Sequence[Named], *,
-        against: Operand | None = None, also: Sequence[Chosen] = (), group: str = "", of: str = "", most: int = 1,
-        test: str = "", column: str = "", extra: "frozenset[int] | set[int]" = frozenset(),
-        heads: "set[int] | frozenset[int]" = frozenset(),
-        quiet: bool = False, generic: bool = False,
-    ) -> Iterator[_Draft]:  # fmt: skip
-        if operation == "count" and where and not self._counts(where):
-            return
-        query: Any = self._query(operation, column or (chosen.column.name if chosen else ""), where)
-        if against is not None:
-            query["against"] = against
-        if operation == "compare":
-            query["test"] = test
-        if group:
-            query |= {"group": group, "of": of}
-        if most > 1:
-            query["most"] = most
-        used = used_by(named) | set(extra) | set(heads)
-        for one in (chosen, *also):
-            used |= one.tokens if one else set()
-        made = self._features(used, named, chosen, quiet=quiet, generic=generic, also=also, query=query)
-        if made is not None:
-            yield _Draft(query, made[0], self.table, made[1])
+    def weighed(self, query: Query) -> Reading | None:
+        """What the words of the question say for a query, by the columns and values that it names."""
+        operands = [query, query.get("against") or {"column": "", "where": []}]
+        columns = [self.table.columns[o["column"]] for o in operands if o["column"]]
+        chosen = [Chosen(column, self.score(column, self.every)[1], False, False, False) for column in columns]
+        named = []
+        for condition in (c for operand in operands for c in operand["where"]):
+            words = {w for value in condition["values"] for w in content_words(value)}
+            words |= words_of_column(self.table.columns[condition["column"]])
+            own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
+            named.append(Named(condition, own, False, False))
+        return self._weighed(query, named, chosen[0] if chosen else None, also=chosen[1:])
 
-    def _features(
-        self, used: "set[int] | frozenset[int]", named: Sequence[Named], chosen: Chosen | None, *, quiet: bool = False,
-        generic: bool = False, adjusted: bool = False, also: Sequence[Chosen] = (),
-        query: Mapping[str, Any] = MappingProxyType({}),
-    ) -> tuple[dict[str, float], tuple[str, ...]] | None:  # fmt: skip
-        """What speaks for a reading and against it, and its doubts; None where it leaves out what is asked about."""
-        left = self._unsaid(used, chosen)
+    def _weighed(
+        self, query: Query, named: Sequence[Named], chosen: Chosen | None, **said: Unpack[_Said]
+    ) -> Reading | None:
+        """A query with its chance and its doubts; None where it leaves out what the question is about."""
+        columns = [one for one in (chosen, *said.get("also", ())) if one]
+        used = used_by(named) | set(said.get("words", ())) | {n for one in columns for n in one.tokens}
+        left = self.unsaid(used, chosen)
         meant = {n for n in left if self._meant(self.at[n])}
         left -= meant
         # A name, a figure, or the very thing that is counted: whoever does not know it does not know the question.
@@ -613,18 +481,19 @@ class _Over(Matching):
             "bias": 1.0,
             "unsaid": min(1.0, sum(weight(self.at[n].stem) for n in left) / whole),
             "words": float(len(left)),
-            "vague": float(not self._telling(named, chosen, also)),
+            "vague": float(not self._telling(named, columns)),
             "implied": float(bool(chosen and chosen.implied)),
             "partial": float(sum(one.partial for one in named) + sum(one.several for one in named)),
-            "generic": float(generic),
-            "quiet": float(quiet),
-            "near": float(len(meant) + any(c.near for c in (chosen, *also) if c)),
-            "tied": float(any(c.tied for c in (chosen, *also) if c)),
+            "generic": float(said.get("generic", False)),
+            "quiet": float(said.get("quiet", False)),
+            "near": float(len(meant) + any(one.near for one in columns)),
+            "tied": float(any(one.tied for one in columns)),
             "aside": float(self._aside(query)),
             "relative": float(self.asked.relative and not self.asked.years),
-            "adjusted": float(adjusted),
+            "adjusted": float(said.get("adjusted", False)),
         }
-        return features, tuple(self._doubts(left | meant, features, [c for c in (chosen, *also) if c], named))
+        doubts = tuple(self._doubts(left | meant, features, columns, named))
+        return Reading(query, chance_of(features), features, self.table, doubts)
 
     def _doubts(
         self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[Named]
@@ -655,24 +524,9 @@ class _Over(Matching):
         if features["aside"]:
             yield f"The rows of {name} are not what the question asks for."
 
-    def weighed(self, query: Query) -> Reading | None:
-        """What the words of the question say for a query, by the columns and values that it names."""
-        operands = [query, query.get("against") or {"column": "", "where": []}]
-        columns = [self.table.columns[o["column"]] for o in operands if o["column"]]
-        chosen = [Chosen(column, self._score(column, set(self.at))[1], False, False, False) for column in columns]
-        named = []
-        for condition in (c for operand in operands for c in operand["where"]):
-            words = {w for value in condition["values"] for w in content_words(value)}
-            words |= words_of_column(self.table.columns[condition["column"]])
-            own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
-            named.append(Named(condition, own, False, False))
-        used = used_by(named) | {n for one in chosen for n in one.tokens}
-        made = self._features(used, named, chosen[0] if chosen else None, also=chosen[1:], query=query)
-        return None if made is None else Reading(query, chance_of(made[0]), made[0], self.table, made[1])
-
-    def _telling(self, named: Sequence[Named], chosen: Chosen | None, also: Sequence[Chosen]) -> bool:
+    def _telling(self, named: Sequence[Named], columns: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""
-        if named or any(one.tokens and not one.near for one in (chosen, *also) if one and self._exact(one)):
+        if named or any(one.tokens and not one.near for one in columns if self._exact(one)):
             return True
         known = self.about | self.of_words
         return any(not t.light and t.stem not in SAID and t.stem in known for t in self.at.values())
@@ -683,7 +537,7 @@ class _Over(Matching):
 
     def _aside(self, query: Mapping[str, Any]) -> bool:
         """Whether "which tool" is asked of rows, or groups, that are none."""
-        head = self._head()
+        head = self.head()
         if (
             head is None
             or query.get("operation") not in ("largest", "smallest", "list")
