@@ -46,7 +46,7 @@ from cragraph.tables.matching import (
     where_of,
     words_of_column,
 )
-from cragraph.types import Cited, Operand, Operation, Passage, Query
+from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
 
 FEATURES: Final = (
     "bias", "unsaid", "words", "vague", "implied", "partial", "generic", "quiet", "near", "aside", "relative",
@@ -329,12 +329,12 @@ class _Over(Matching):
         chosen = [one for one in pair if one is not None and one.column.kind == "number"]
         if len(chosen) < 2 or chosen[0].column.unit != chosen[1].column.unit:
             return None
-        one, two = ({"column": c.column.name, "where": sorted_where(w)} for c, w in zip(chosen, rows, strict=True))
+        one, two = (Operand(column=c.column.name, where=sorted_where(own)) for c, own in zip(chosen, rows, strict=True))
         taken = [len(self.rows(side["where"])) for side in (one, two)]
         # What is dearer, or heavier, is one thing; what is more may be the sum of many.
         if one == two or not all(taken) or (dimension and max(taken) > 1):
             return None
-        return cast(Operand, one), cast(Operand, two), named, list(dict.fromkeys(chosen))
+        return one, two, named, list(dict.fromkeys(chosen))
 
     def _comparative(self, before: int) -> "re.Match[str] | None":
         """The first word such as "dearer" or "more" that stands before a place."""
