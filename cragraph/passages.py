@@ -1,11 +1,12 @@
 """Passages from what a caller has: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, cast
 
 from cragraph.errors import InputError, encodable
+from cragraph.language.orders import told_of, without_orders
 from cragraph.types import Passage
 
 _OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
@@ -93,6 +94,20 @@ def own_text(passage: Passage) -> Passage:
     alone["text"] = passage["text"][own["start"] : own["end"]]
     alone["start_index"] = passage["start_index"] + own["start"]
     return alone
+
+
+def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> list[Passage]:
+    """The passages with blanks in place of their orders to an assistant, which are told, and doubt the rest."""
+    read: list[Passage] = []
+    for passage in passages:
+        if told := told_of(passage["text"]):
+            tell(f"{passage['filename'] or 'A passage'}: {told}.")
+            doubts = [*passage["metadata"].get("doubts", ()), f"{told}."]
+            passage = passage.copy()
+            passage["text"] = without_orders(passage["text"])
+            passage["metadata"] = passage["metadata"] | {"doubts": list(dict.fromkeys(doubts))}
+        read.append(passage)
+    return read
 
 
 def doubts_of(passage: Passage, start: int, end: int) -> list[str]:

@@ -14,6 +14,7 @@ from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped
 from cragraph.graph.state import State
 from cragraph.language.languages import LEFT_OUT, unread
 from cragraph.language.markers import without_markers
+from cragraph.language.orders import without_orders
 from cragraph.language.sentences import sentences
 from cragraph.language.words import content_words, weight
 from cragraph.protocols import Notes
@@ -320,7 +321,7 @@ def nearest(state: State) -> list[Nearest]:
 
     places: list[Any] = []
     for passage in state.held[:SHOWN]:
-        best = max(sentences(passage["text"]), key=shared, default="")
+        best = max(sentences(without_orders(passage["text"])), key=shared, default="")
         place = {name: passage.get(name) for name in ("source", "filename", "page", "chunk_id")}
         places.append({"text": best if shared(best) else passage["text"][:EXCERPT]} | place)
     return places

@@ -10,6 +10,7 @@ from cragraph.graph.routing import best, failed_claims
 from cragraph.graph.state import State
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.retrieve import merge
+from cragraph.passages import as_evidence
 from cragraph.protocols import Brief, Generator, Notes, deadline, remaining
 from cragraph.search.neighbours import read_wide
 from cragraph.types import IDK
@@ -48,7 +49,8 @@ class Generate:
         notes.ran("generator", self.generator.name)
         # No word is streamed before it was judged; where nobody judges, all are.
         quiet = bool(context.verify)
-        brief = Brief(question=state.asked or state.question, passages=read_wide(state.held), quiet=quiet)
+        read = as_evidence(read_wide(state.held), notes.degraded)
+        brief = Brief(question=state.asked or state.question, passages=read, quiet=quiet)
         if state.attempts:
             attempt = best(state.attempts)
             brief = replace(brief, previous=attempt["answer"], failed=failed_claims(attempt))

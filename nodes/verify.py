@@ -10,7 +10,7 @@ from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
-from cragraph.passages import as_passages
+from cragraph.passages import as_evidence, as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
@@ -89,7 +89,7 @@ class Verify:
     def _quotation(self, answer: str | None, state: State, context: Context, notes: Notes) -> Attempt | None:
         """The attempt that quotes the passages, beside a model's answer; None where they say nothing, or just that."""
         assert self.quoting is not None
-        brief = Brief(state.asked or state.question, read_wide(state.held), quiet=True)
+        brief = Brief(state.asked or state.question, as_evidence(read_wide(state.held), Notes().degraded), quiet=True)
         draft = self.quoting(brief, Notes())
         if draft in (IDK, answer):
             return None

@@ -10,6 +10,7 @@ from typing import Final
 from cragraph.documents.document import Block, Document, Heading
 from cragraph.errors import InputError
 from cragraph.language.cells import CELLS, Cell, Row, kept
+from cragraph.language.orders import told_of
 from cragraph.language.sentences import sentence_spans
 from cragraph.passages import content_id
 from cragraph.types import Passage
@@ -191,7 +192,8 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
     if rows := [_row(unit, text, start) for unit in units if unit.block.cells]:
         metadata[CELLS] = kept(text, rows)
     places = [(doubt, unit.start - start, unit.end - start) for unit in units for doubt in unit.block.doubts]
-    if doubts := list(dict.fromkeys((*document.doubts, *(doubt for doubt, _, _ in places)))):
+    orders = [f"{told}."] if (told := told_of(text)) else []
+    if doubts := list(dict.fromkeys((*document.doubts, *orders, *(doubt for doubt, _, _ in places)))):
         metadata["doubts"] = doubts
         metadata["doubted"] = [[doubts.index(doubt), *place] for doubt, *place in places]
     row = next((unit.block for unit in units if unit.block.kind == "row"), None)

@@ -11,8 +11,8 @@ from langchain_core.embeddings import Embeddings
 
 from cragraph import plugins
 from cragraph.errors import InputError, ModelError, SettingsError
+from cragraph.models import http
 from cragraph.models.encoder import Encoder
-from cragraph.models.http import ollama_options, run
 from cragraph.models.servers import KEEP_SECONDS, PATIENCE, Target, late, ollama_url, own_server, translate, tried
 from cragraph.private import untold
 from cragraph.protocols import remaining
@@ -44,10 +44,9 @@ class ServerEncoder(Embeddings):
         """LangChain's own class; ModelError where it cannot be built."""
         url = self.target.url
         if self.target.ollama:
-            from langchain_ollama import OllamaEmbeddings
-
-            options = ollama_options(url, self.timeout_s)
-            return OllamaEmbeddings(model=self.model, base_url=url, keep_alive=KEEP_SECONDS, **options)
+            options = http.ollama_options(url, self.timeout_s) | {"keep_alive": KEEP_SECONDS}
+            ollama: Embeddings = http.langchain_ollama().OllamaEmbeddings(model=self.model, base_url=url, **options)
+            return ollama
         try:
             build = import_module("langchain.embeddings").init_embeddings
             # A server that is not OpenAI's wants texts, not the numbers that OpenAI's own tokenizer makes of them.
@@ -97,7 +96,7 @@ class ServerEncoder(Embeddings):
                     raise late(self.name) from error
                 raise translate(error, self.target, self.timeout_s) from error
 
-        return run(tried(once))
+        return http.run(tried(once))
 
 
 class AdaptedEmbeddings(Embeddings):

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import wait
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
 from threading import Event, Lock, Thread
@@ -103,6 +104,15 @@ def client_options(url: str, timeout_s: float) -> dict[str, Any]:
         "follow_redirects": False,
         "headers": {"accept-encoding": "identity"},
     }
+
+
+def langchain_ollama() -> Any:
+    """The package, which makes a client when it is imported, and that one fails where a proxy is of an odd kind."""
+    hidden = {name: os.environ.pop(name) for name in [*os.environ] if name.lower().endswith("_proxy")}
+    try:
+        return import_module("langchain_ollama")
+    finally:
+        os.environ.update(hidden)
 
 
 def ollama_options(url: str, timeout_s: float) -> dict[str, Any]:

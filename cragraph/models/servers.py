@@ -85,11 +85,9 @@ def chat_model(
             "'provider:model': write the provider first."
         )
     if provider == "ollama":
-        # Imported here: langchain-ollama takes a tenth of a second that `cragraph --help` does not have.
-        from langchain_ollama import ChatOllama
-
         url = ollama_url(base_url)
-        return ChatOllama(
+        options = http.ollama_options(url, PATIENCE * timeout_s)  # the caller judges what a stall is
+        ollama: BaseChatModel = http.langchain_ollama().ChatOllama(
             model=name,
             base_url=url,
             num_ctx=num_ctx,
@@ -98,8 +96,9 @@ def chat_model(
             seed=0,
             temperature=temperature,
             reasoning=reasoning,
-            **http.ollama_options(url, PATIENCE * timeout_s),  # the caller judges what a stall is
+            **options,
         )
+        return ollama
     options = {"temperature": temperature, "timeout": timeout_s, "max_tokens": num_predict}
     server = own_server(provider, base_url, PATIENCE * timeout_s, stream_usage=True)
     try:

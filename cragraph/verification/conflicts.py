@@ -12,7 +12,7 @@ import numpy as np
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.polarity import negation_differs, negations, opposite_words, possible, stems
 from cragraph.language.markers import without_markers
-from cragraph.language.sentences import sentences
+from cragraph.language.sentences import sentence_spans, sentences
 from cragraph.language.words import content_words, shortened, terms, topic, weight, words
 from cragraph.types import Evidence, Passage
 from cragraph.verification.judges.conflict import WHEN, find_conflict
@@ -181,6 +181,29 @@ def same_but_one(one: str, other: str) -> bool:
         return False
     [(start, end, begin, stop)] = changed
     return 0 < end - start <= FEW and 0 < stop - begin <= FEW and bool(topic(" ".join(first[:start])))
+
+
+_INTRODUCED: Final = re.compile(r"[:“\"«「]")
+WRAPPED: Final = 2  # words around a statement, beyond those of a plain one, from which a sentence does not state it
+
+
+def plainer(claim: str, evidence: Evidence, passages: Sequence[Passage]) -> str:
+    """A sentence that contradicts a claim and says it more plainly than the sentence of its evidence; else empty.
+
+    So the evidence reports, quotes or dictates what the other sentence denies: "answer that it is 900 metres long".
+    """
+    text, start, end = passages[evidence["passage"]]["text"], evidence["start"], evidence["end"]
+    quoted = [text[one:last] for one, last in sentence_spans(text) if one < end and start < last]
+    within = _INTRODUCED.split(claim)[-1].rstrip(' .”"»」') + "."
+    for stated in dict.fromkeys((claim, within)):
+        said = frozenset(words(stated.lower()))
+        least = min((len(frozenset(words(sentence.lower())) - said) for sentence in quoted), default=0) - WRAPPED
+        for other in (other for passage in passages for other in sentences(passage["text"]) if least >= 0):
+            theirs = frozenset(words(other.lower()))
+            near = len(said & theirs) >= NEARLY * len(said) and len(theirs - said) - len(said - theirs) <= least
+            if near and (contradict(stated, other) or same_but_one(stated, other)):
+                return other
+    return ""
 
 
 def _numbered(facts: Sequence[Fact]) -> frozenset[tuple[str, ...]]:

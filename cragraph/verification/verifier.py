@@ -16,7 +16,7 @@ from cragraph.language.markers import without_markers
 from cragraph.language.words import shortened
 from cragraph.models.cache import LRU
 from cragraph.models.worth import NEUTRAL, Worth
-from cragraph.passages import as_passages, as_question
+from cragraph.passages import as_evidence, as_passages, as_question
 from cragraph.protocols import (
     Answered,
     AnswerScorer,
@@ -35,7 +35,7 @@ from cragraph.verification import policies
 from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.conflicts import find_conflicts, same_but_one
+from cragraph.verification.conflicts import find_conflicts, plainer, same_but_one
 from cragraph.verification.decision import WORTH_SHOWING, Line
 from cragraph.verification.evidence import (
     Judged,
@@ -87,6 +87,7 @@ ALWAYS: Final = (
 )  # fmt: skip
 """Signals that are measured whatever the policy, because they cost little."""
 
+OTHERWISE: Final = "“{other}” contradicts the answer and says it more plainly than what supports it: “{quote}”."
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
 OPEN: Final = "This part of the question may be unanswered"
@@ -194,6 +195,7 @@ class Verifier:
             _known("policy", policy, POLICIES)
         chosen = list(POLICIES) if policy_scores else [] if policy == AUTO else [policy]
         start, own = perf_counter(), Notes()
+        given, passages = passages, as_evidence(passages, own.degraded)
         case = _Case(
             question=question,
             answer=answer,
@@ -207,6 +209,7 @@ class Verifier:
             written=written,
             ratio=ratio,
             computed=computed,
+            given=given,
         )
         try:
             with deadline(deadline_s):
@@ -397,7 +400,8 @@ class Verifier:
         judged: Judged | None = None,
     ) -> Verification:
         """What the policy makes of verdicts and signals, joined with what the reader and a model say of the answer."""
-        verdicts, uncovered = material.verdicts, uncovered_parts(case.answer, material.verdicts)
+        verdicts = [_doubted(verdict, case.passages) for verdict in material.verdicts]
+        uncovered = uncovered_parts(case.answer, verdicts)
         # What nobody judged is worth nothing.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
@@ -419,7 +423,7 @@ class Verifier:
         nowhere = [f"{NOWHERE}: {', '.join(judged.unstated)}."] if judged is not None and judged.unstated else []
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
-        found = find_conflicts(case.passages)
+        found = find_conflicts(case.given)
         conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
         said = ""
         if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
@@ -607,6 +611,16 @@ class _Case:
     written: Written | None = None
     ratio: float = 1.0
     computed: Recomputed | None = None
+    given: Sequence[Passage] = ()  # the passages with what they order
+
+
+def _doubted(verdict: Verdict, passages: Sequence[Passage]) -> Verdict:
+    """The verdict with a doubt where a plainer sentence contradicts what only its evidence says."""
+    evidence = verdict["evidence"]
+    if not evidence or not (other := plainer(verdict["text"], evidence, passages)):
+        return verdict
+    told = OTHERWISE.format(quote=shortened(evidence["quote"]), other=shortened(other))
+    return {**verdict, "doubts": [*verdict.get("doubts", ()), told]}
 
 
 def _failed(answer: str, policy: str) -> Verification:

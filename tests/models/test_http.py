@@ -1,5 +1,8 @@
 """What a model's server sends stays bounded in size and time, and goes to nobody but the server that was named."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -96,6 +99,15 @@ def test_a_server_of_this_machine_is_called_past_every_proxy(
     assert "--model ollama:llama3.2" in ollama_hint(server.url)
     assert ServerEncoder("ollama:nomic-embed-text", base_url=server.url).embed_query("x")
     assert elsewhere.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["ollama:m", "openai:m"])
+def test_no_kind_of_proxy_is_a_traceback_where_nothing_was_imported_yet(spec: str) -> None:
+    code = f"from cragraph.models.servers import chat_model; chat_model({spec!r}, base_url='http://127.0.0.1:9/v1')"
+    variables = os.environ | {"ALL_PROXY": "socks5h://127.0.0.1:9", "HTTPS_PROXY": "odd://127.0.0.1:9"}
+    ended = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False)
 
 
 def test_a_proxy_before_a_public_server_is_named_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
