@@ -1,20 +1,11 @@
-"""The formulas of search: rankings fused into one, relevance on one scale, diversity, and words for a second look."""
+"""The formulas of search: rankings fused into one, and relevance on one scale."""
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, Literal
 
 from cragraph.errors import InputError
-from cragraph.language.lexicon import STOPWORDS
-from cragraph.language.words import terms, words
-from cragraph.passages import contextual_text
 from cragraph.search.rerankers import logistic
-from cragraph.types import Passage
 
 Mode = Literal["hybrid", "dense", "lexical"]
 Ranking = Sequence[tuple[str, float]]  # ids with their scores (0 or more), best first
@@ -86,48 +77,3 @@ def falling(values: Sequence[float]) -> list[float]:
             total, count = total + above, count + more
         blocks.append((total, count))
     return [total / count for total, count in blocks for _ in range(count)]
-
-
-def mmr(relevance: Sequence[float], vectors: NDArray[Any], k: int, *, redundancy: float, same: float) -> list[int]:
-    """Indices of the `k` passages picked one by one for relevance less what the picked ones already say.
-
-    A passage loses `redundancy` times how far its cosine to the nearest picked one is above `same`, as a share of the
-    way from `same` to 1: an exact copy loses all of it, one that is merely on the same subject nothing. (The penalty of
-    Carbonell and Goldstein 1998 is the cosine itself, which also costs the second half of an answer that runs over two
-    chunks.) `vectors` are unit vectors, one per row. Ties go to the earlier one.
-    """
-    left = np.asarray(relevance, dtype=np.float64)
-    penalty = np.zeros(len(left))
-    picked: list[int] = []
-    while len(picked) < min(k, len(left)):
-        worth = left - redundancy * penalty
-        worth[picked] = -np.inf
-        picked.append(int(np.argmax(worth)))
-        nearness = (vectors @ vectors[picked[-1]] - same) / (1.0 - same)
-        penalty = np.maximum(penalty, np.clip(nearness, 0.0, 1.0))
-    return picked
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """Adds the words that the best passages share to a query for the lexical side, where the first pass is weak.
-
-    Weak is a best passage of a relevance below `weak_below`. `passages` are read, `terms` words added, and what they
-    find has `weight` times the say of the lexical side: enough to bring passages in, too little to turn the order over.
-    """
-
-    weak_below: float = 0.1
-    passages: int = 10
-    terms: int = 10
-    weight: float = 0.2
-
-    def __call__(self, query: str, best: Sequence[Passage]) -> str:
-        """The query with the words that are in most of the best passages, best first; the same query where none is."""
-        texts = [[word.casefold() for word in words(contextual_text(passage))] for passage in best[: self.passages]]
-        passages = Counter(word for text in texts for word in set(text))
-        times = Counter(word for text in texts for word in text)
-        shared = [w for w, n in passages.items() if n > 1 and w not in STOPWORDS and len(w) > 2 and not w.isdigit()]
-        shared.sort(key=lambda word: (-passages[word] * math.log1p(times[word]), word))
-        known = set(terms(query))
-        added = [word for word in shared if not set(terms(word)) <= known]
-        return " ".join([query, *added[: self.terms]])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from cragraph.errors import InputError, ModelError, SettingsError, StoreError
 from cragraph.language.words import keywords, plain_years
 from cragraph.protocols import Notes, Store, reason_of
-from cragraph.search.fusion import Curves, Feedback, Mode, Ranking, distinct_queries, falling, fuse, mmr
+from cragraph.search.fusion import Curves, Mode, Ranking, distinct_queries, falling, fuse
 from cragraph.search.questions import Decompose
 from cragraph.store.filters import Where
 from cragraph.types import Passage
@@ -67,20 +67,15 @@ class Hit:
 class SearchRetriever:
     """Finds passages in a store.
 
-    Each query is searched by `mode` and, where `expand` finds several questions in it, by those as well, with
-    `part_say` as their weight beside 1. `feedback` gives a weak first pass of hybrid search a second look. `weights`
-    are multiplied into the relevance. `redundancy` is what an exact copy of a passage already chosen loses, and `same`
-    the cosine from which a passage begins to count as a copy; a `redundancy` of 0 turns that off.
+    Each query is searched by `mode` and, if `expand` finds several questions in it, by those as well, with `part_say`
+    as their weight beside 1. `weights` are multiplied into the relevance.
     """
 
     store: Store
     mode: Mode = "hybrid"
     weights: SourceWeights = field(default_factory=SourceWeights)
     expand: Expander | None = field(default_factory=Decompose)
-    feedback: Feedback | None = field(default_factory=Feedback)
     part_say: float = 0.3
-    redundancy: float = 0.8
-    same: float = 0.9
     calibration: Curves = field(default_factory=Curves)
 
     @property
@@ -98,7 +93,7 @@ class SearchRetriever:
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
         weights = dict.fromkeys(more, self.part_say) | dict.fromkeys(distinct, 1.0)
         hits = self._weighed(self._found({query: weights[query] for query in (*distinct, *more)}, k, where, notes))
-        found = [self._scored(hit) for hit in self._diverse(hits, k)]
+        found = [self._scored(hit) for hit in hits[:k]]
         for sentence in self.store.notes:  # also what the search met
             notes.degraded(sentence)
         return found
@@ -107,15 +102,14 @@ class SearchRetriever:
         """What all queries find, each by its say, as one list."""
         depth = max(DEPTH, k)
         near, alike = self.mode != "lexical", self.mode != "dense"
-        dense = [self._by_meaning(plain_years(query), depth, where, notes) if near else [] for query in weights]
-        lexical = [self._by_words(query, depth, where) if alike else [] for query in weights]
-        hits = [self._fused(*sides, (), depth) for sides in zip(dense, lexical, strict=True)]
-        if self.feedback and self.mode == "hybrid" and 0.0 < max(map(_peak, hits)) < self.feedback.weak_below:
-            longer = [
-                self.feedback(query, [hit.passage for hit in own]) for query, own in zip(weights, hits, strict=True)
-            ]
-            more = [self._by_words(query, depth, where) for query in longer]
-            hits = [self._fused(*sides, depth) for sides in zip(dense, lexical, more, strict=True)]
+        hits = [
+            self._fused(
+                self._by_meaning(plain_years(query), depth, where, notes) if near else [],
+                self._by_words(query, depth, where) if alike else [],
+                depth,
+            )
+            for query in weights
+        ]
         return across(hits, list(weights.values()))
 
     def _by_meaning(self, query: str, depth: int, where: Where, notes: Notes) -> list[Passage]:
@@ -135,20 +129,17 @@ class SearchRetriever:
         # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
         return self.store.lexical(" ".join(keywords(query)), depth, where)
 
-    def _fused(
-        self, dense: Sequence[Passage], lexical: Sequence[Passage], expanded: Sequence[Passage], depth: int
-    ) -> list[Hit]:
+    def _fused(self, dense: Sequence[Passage], lexical: Sequence[Passage], depth: int) -> list[Hit]:
         """The sides of one query fused, best first, with their relevance."""
         near, alike = dict(_ranking(dense)), dict(_ranking(lexical))
         words = 1.0 - DENSE_WEIGHT if self.mode == "hybrid" else 1.0
-        second = words * self.feedback.weight if self.feedback else 0.0
         meaning = DENSE_WEIGHT if self.mode == "hybrid" else 1.0
-        fused = fuse([(_ranking(dense), meaning), (_ranking(lexical), words), (_ranking(expanded), second)])
+        fused = fuse([(_ranking(dense), meaning), (_ranking(lexical), words)])
         # Whatever the dense side did not return is at most as near as the last it did return; a dense side that
         # returned fewer than it was asked for returned all there is.
         unseen = min(near.values(), default=0.0) if len(near) >= depth else 0.0
         curve = getattr(self.calibration, self.mode)
-        passages = {p["chunk_id"]: p for p in (*expanded, *lexical, *dense)}
+        passages = {p["chunk_id"]: p for p in (*lexical, *dense)}
         hits = (
             Hit(passages[i], curve(near.get(i, unseen), alike.get(i)), near.get(i), alike.get(i), score)
             for i, score in fused.items()
@@ -162,16 +153,6 @@ class SearchRetriever:
         order = {c.id: c.fused * self.weights(c.passage) for c in hits}
         kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in hits if order[c.id] > 0.0]
         return levelled(sorted(kept, key=lambda c: -order[c.id]))
-
-    def _diverse(self, hits: list[Hit], k: int) -> list[Hit]:
-        pool = hits[: 2 * k + 20]
-        if len(pool) <= k or not self.redundancy:
-            return hits[:k]
-        best = max(c.fused for c in pool)
-        if (vectors := self.store.vectors([c.id for c in pool])) is None:
-            return hits[:k]  # a store that gives no vectors
-        picked = mmr([c.fused / best for c in pool], vectors, k, redundancy=self.redundancy, same=self.same)
-        return [pool[index] for index in sorted(picked)]
 
     def _scored(self, candidate: Hit) -> Passage:
         scores: dict[str, Any] = {name: getattr(candidate, name) for name in ("dense", "lexical", "fused")}

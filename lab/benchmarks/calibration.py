@@ -73,7 +73,7 @@ Search = Callable[[str], list[Passage]]
 
 
 def searcher(store: Store, mode: Mode) -> Search:
-    retriever = SearchRetriever(store, mode, expand=None, feedback=None, redundancy=0.0)
+    retriever = SearchRetriever(store, mode, expand=None)
     return lambda query: retriever([query], DEPTH, Notes())
 
 

@@ -130,7 +130,7 @@ def measure(size: int, folder: Path) -> dict[str, float]:
         figures["first_s"] = time.perf_counter() - begun
         queries = made.words(QUERIES, 8)
         where = {"year": {"$gte": 2020}}
-        search = SearchRetriever(store, expand=None, feedback=None)
+        search = SearchRetriever(store, expand=None)
         calls: dict[str, Callable[[str], Any]] = {
             "dense": lambda query: store.dense(query, 100),
             "lexical": lambda query: store.lexical(query, 100),

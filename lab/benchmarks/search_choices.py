@@ -16,7 +16,6 @@ from statistics import pstdev
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import Decompose, SearchRetriever
-from cragraph.search.fusion import Feedback
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.store import Store, open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
@@ -24,7 +23,7 @@ from lab.evals.data import Collection, read_collection
 from lab.evals.metrics import mean, ndcg, recall
 
 Ranked = Callable[[str], list[str]]
-BARE = {"expand": None, "feedback": None, "redundancy": 0.0}
+BARE = {"expand": None}
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,6 @@ def choices(bench: Bench) -> dict[str, float]:
         "lexical side": bench.ndcg(bench.search(mode="lexical")),
         "hybrid, plain reciprocal ranks": bench.ndcg(bench.plain_fusion),
         "hybrid": mean(hybrid),
-        "hybrid, first 10 diverse": bench.ndcg(bench.search(10, redundancy=0.8)),
         "hybrid, sub-questions": bench.ndcg(bench.search(expand=Decompose())),
         "hybrid, 10 reranked": bench.ndcg(bench.reranked(10)),
         "hybrid, 30 reranked": mean(reranked),
@@ -109,21 +107,6 @@ def hit(bench: Bench, rank: Ranked, a: str, b: str) -> list[bool]:
     return [recall(found, bench.collection.qrels[q], 10) > 0 for q in (a, b)]
 
 
-def second_look(bench: Bench) -> dict[str, float]:
-    """On the questions whose first pass is weak: with and without the second look."""
-    bound = Feedback().weak_below
-    bare = SearchRetriever(bench.store, **BARE)  # type: ignore[arg-type]
-    found = {q: bare([bench.text(q)], 1, Notes()) for q in bench.queries}
-    weak = [q for q, best in found.items() if best and (best[0]["retrieval_score"] or 0.0) < bound]
-    figures: dict[str, float] = {"questions": float(len(weak))}
-    if weak:
-        for name, feedback in (("first", None), ("second", Feedback())):
-            rank = bench.search(feedback=feedback)
-            figures |= {f"recall@10, {name}": bench.recall(rank, weak, 10)}
-            figures |= {f"recall@100, {name}": bench.recall(rank, weak, 100)}
-    return figures
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = Path(os.environ.get("CRAG_DATA", "../shared/data")) / "retrieval"
@@ -135,7 +118,7 @@ def main() -> None:
     if not options.folder.is_dir():
         sys.exit(f"{options.folder} does not exist: give the folder of the collections, or set CRAG_DATA.")
     wanted = options.sets.split(",") if options.sets else sorted(p.name for p in options.folder.iterdir() if p.is_dir())
-    rows: dict[str, dict[str, dict[str, float]]] = {"choices": {}, "compound": {}, "second look": {}}
+    rows: dict[str, dict[str, dict[str, float]]] = {"choices": {}, "compound": {}}
     for name in wanted:
         print(f"… {name}", file=sys.stderr, flush=True)
         collection = read_collection(options.folder / name)
@@ -144,7 +127,7 @@ def main() -> None:
             store.add(collection.passages)
             step = max(1, -(-len(collection.judged) // options.limit))
             bench = Bench(collection, store, collection.judged[::step])
-            for title, measure in (("choices", choices), ("compound", compound), ("second look", second_look)):
+            for title, measure in (("choices", choices), ("compound", compound)):
                 rows[title][name] = measure(bench)
         vectors.save()
     for title, measured in rows.items():

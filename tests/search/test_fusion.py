@@ -1,11 +1,10 @@
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.search.fusion import Curves, falling, fuse, mmr
+from cragraph.search.fusion import Curves, falling, fuse
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:
@@ -57,18 +56,3 @@ def test_relevance_is_within_0_and_1_and_rises_with_each_score(dense: float, lex
         assert 0.0 <= at <= 1.0
         assert curve(dense + more, lexical) >= at
         assert curve(dense, lexical + more) >= at
-
-
-def test_a_copy_of_what_is_picked_gives_way_to_something_else() -> None:
-    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
-    assert mmr([1.0, 0.99, 0.7], vectors, 2, redundancy=0.5, same=0.9) == [0, 2]
-
-
-def test_passages_on_the_same_subject_do_not_push_each_other_out() -> None:
-    vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
-    assert mmr([1.0, 0.9, 0.8], vectors, 2, redundancy=0.5, same=0.9) == [0, 1]
-
-
-def test_without_a_penalty_order_is_by_relevance() -> None:
-    vectors = np.ones((3, 2), dtype=np.float32)
-    assert mmr([0.1, 0.9, 0.5], vectors, 5, redundancy=0.0, same=0.9) == [1, 2, 0]

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -7,7 +7,7 @@ from cragraph.errors import InputError, SettingsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever, SourceWeights
-from cragraph.search.fusion import Feedback, Mode
+from cragraph.search.fusion import Mode
 from cragraph.store import Store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
@@ -129,54 +129,6 @@ def test_the_first_pattern_that_matches_decides() -> None:
 def test_a_weight_outside_0_and_1_is_refused(weight: float) -> None:
     with pytest.raises(SettingsError, match=r"drafts/\*"):
         SourceWeights({"drafts/*": weight})
-
-
-def test_near_copies_do_not_fill_the_context(store: Store) -> None:
-    copies = [
-        {"text": f"Penguins swim under the ice and dive for krill. {'!' * n}", "source": f"copy{n}.md"}
-        for n in range(1, 5)
-    ]
-    other = {"text": "Penguins dive for krill and for fish in the winter.", "source": "winter.md"}
-    unrelated = [{"text": f"Chapter {n} is on ships of the line.", "source": f"ships{n}.md"} for n in range(9)]
-    store.add(as_passages([*copies, other, *unrelated]))
-    query = ["Do penguins swim under the ice and dive for krill?"]
-    crowded = SearchRetriever(store, redundancy=0.0)(query, 3, Notes())
-    assert "winter.md" not in sources(crowded)
-    varied = SearchRetriever(store)(query, 3, Notes())
-    assert "winter.md" in sources(varied)
-    scores = [passage["retrieval_score"] or 0.0 for passage in varied]
-    assert scores == sorted(scores, reverse=True)
-
-
-class Recorded:
-    """A store that remembers what its lexical side was asked."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.asked: list[str] = []
-
-    def lexical(self, query: str, k: int, where: Any = None) -> list[Passage]:
-        self.asked.append(query)
-        return self.store.lexical(query, k, where)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-
-def test_a_weak_first_pass_is_looked_at_again_in_the_words_it_found(store: Store) -> None:
-    store.add(as_passages(["Penguins eat krill by night.", "Krill is what penguins like."]))
-    asked = Recorded(store)
-    SearchRetriever(asked, feedback=Feedback(weak_below=1.0, passages=3))(["penguins"], 5, Notes())
-    first, again = asked.asked
-    assert first == "penguins"
-    assert again.startswith("penguins krill")
-
-
-@pytest.mark.parametrize(("mode", "weak"), [("hybrid", 0.0), ("lexical", 1.0)])
-def test_a_strong_first_pass_and_one_by_words_alone_stand(store: Store, mode: Mode, weak: float) -> None:
-    asked = Recorded(store)
-    SearchRetriever(asked, mode, feedback=Feedback(weak_below=weak))(["penguins"], 5, Notes())
-    assert asked.asked == ["penguins"]
 
 
 def test_what_is_degraded_in_the_store_is_noted(store: Store) -> None:
