@@ -11,15 +11,8 @@ and a run with other thresholds needs no model. `--part 1/2` asks every second q
 
     draft     one call, no correction, the answer shown whatever its confidence: what the confidence is fitted on
     own       one call, no correction, the model's own answer shown or withheld as by default
-    none      no correction, but what the passages say: in place of asking a small model where that is accepted, else
-              where the model's answer is not accepted and that is surer
+    none      no correction, but what the passages say, where that is likelier right than what the model would write
     one, two  at most so many corrections as well; what is not accepted is shown or withheld as by default
-    model     one correction by the model, whatever its size, with the queries that it makes
-    twice     two of them
-    queries   one correction with queries by the model, whatever its size, and a quotation of what they find
-    again     two of them
-    failed    one correction by the model, with the failed claim as the only query
-    embedded  one correction by the model, with the queries that the embedded writer makes
     alone     without a model: the embedded answerer, under its own policy
     plain     retrieve five passages, ask: what people write in an afternoon
     tutorial  the corrective graph of the tutorials (`lab/benchmarks/tutorial_graph.py`)
@@ -49,25 +42,23 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import cragraph.verification.verifier
+import cragraph.verification.evidence
 from cragraph.graph.context import options_of
 from cragraph.language.markers import without_markers
 from cragraph.language.words import normalised
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
-from cragraph.search import TargetedQueries
 from cragraph.settings import load_settings
 from cragraph.types import IDK
-from cragraph.verification.written import features as written_features
+from cragraph.verification.evidence import features as written_features
 from lab.benchmarks.blind.__main__ import FOLDERS
 from lab.benchmarks.blind.__main__ import verdict as blind_verdict
 from lab.benchmarks.new_user.__main__ import HERE, documents, verdict
@@ -76,8 +67,7 @@ from lab.benchmarks.tutorial_graph import ANSWER, tutorial_graph
 SETS: Final = (".", "second", "third", "fourth", "fifth")
 KEPT: Final = ("temperature", "num_predict", "top_k", "top_p", "seed")  # options that a reply depends on
 WAYS: Final = (
-    "alone", "draft", "own", "none", "one", "two", "model", "twice", "queries", "again", "failed", "embedded", "plain",
-    "tutorial",
+    "alone", "draft", "own", "none", "one", "two", "plain", "tutorial",
 )  # fmt: skip
 OTHERS: Final = ("plain", "tutorial")  # not cragraph
 DEV: Final = ("squad1_train_du", "squad1_train_misc", "nq_open_gold", "fairytaleqa_val", "neg_same_doc",
@@ -249,7 +239,7 @@ class Asker:
 
     def assistant(self, name: str, way: str) -> Assistant:
         """The assistant over the files of a set; the ways share its store."""
-        kind = "own" if way in ("draft", "own") else way if way == "alone" or way in QUERIES else ""
+        kind = "own" if way in ("draft", "own") else way if way == "alone" else ""
         if (name, kind) not in self.assistants:
             folder = self.scratch / (name.strip(".") or "first")
             model = {} if way == "alone" else {"model": self.model, "ollama_host": self.url, "timeout_s": 900.0}
@@ -260,10 +250,6 @@ class Asker:
                     made.ingest([home(name) / "files" if name in FOLDERS else documents(HERE / name, folder / "files")])
             if kind == "own":
                 made.parts.__dict__["quoting"] = None
-            if kind in QUERIES:
-                if kind not in ("queries", "again"):
-                    made.parts.__dict__["generator"] = Correcting(made.parts.generator)
-                made.parts.__dict__["query_writer"] = QUERIES[kind](made.parts)
             self.assistants[name, kind] = made
         return self.assistants[name, kind]
 
@@ -275,9 +261,7 @@ class Asker:
             return {"found": by_text(row, answer), "answer": answer}
         options: dict[str, Any] = {"on_low_confidence": "flag"} if way == "draft" else {}
         if way != "alone":
-            options["max_crag_attempts"] = {"none": 0, "draft": 0, "own": 0, "two": 2, "twice": 2, "again": 2}.get(
-                way, 1
-            )
+            options["max_crag_attempts"] = {"one": 1, "two": 2}.get(way, 0)
         response: dict[str, Any] = {}
         Recorded.features = {}
         if "passages" in row:
@@ -331,44 +315,7 @@ class Recorded:
         return cls.features
 
 
-cragraph.verification.verifier.features = Recorded.record
-
-
-class Correcting:
-    """Lets a model correct whatever its size; where it is quoted before it is asked, that stays so."""
-
-    def __init__(self, generator: Any) -> None:
-        self.own, self.name, self.varies = generator, generator.name, getattr(generator, "varies", True)
-
-    @property
-    def gives_way(self) -> bool:
-        """As of the generator that ships."""
-        return bool(self.own.gives_way)
-
-    def __call__(self, brief: Any, notes: Notes) -> str:
-        """What the model writes."""
-        return str(replace(self.own, smallest=0.0)(brief, notes))
-
-
-class OneClaim:
-    """Searches for the failed claim itself."""
-
-    name = "failed claim"
-
-    def __call__(self, question: str, failed: Any, unanswered: Any, notes: Notes, passages: Any = ()) -> list[str]:
-        """The claim with the least support, else the question."""
-        return [failed[0]["text"]] if failed else [question]
-
-
-QUERIES: Final[dict[str, Callable[[Any], Any]]] = {
-    "failed": lambda parts: OneClaim(),
-    "embedded": lambda parts: TargetedQueries(),
-    "model": lambda parts: replace(parts.query_writer, smallest=0.0),
-    "twice": lambda parts: replace(parts.query_writer, smallest=0.0),
-    "queries": lambda parts: replace(parts.query_writer, smallest=0.0),
-    "again": lambda parts: replace(parts.query_writer, smallest=0.0),
-}
-"""What writes the queries in the ways that are named after it."""
+cragraph.verification.evidence.features = Recorded.record  # type: ignore[assignment]
 
 
 def by_text(row: dict[str, Any], answer: str) -> str:

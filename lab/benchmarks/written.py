@@ -1,14 +1,14 @@
-"""Fit the chance that an answer which a chat model wrote is right, and that of a quotation beside one.
+"""Fit the probability that an answer which a chat model wrote is right, from what the networks read of it.
 
-    python -m lab.benchmarks.prompts --way alone --way draft --model ollama:qwen2.5-coder:1.5b --out rows.jsonl
+    python -m lab.benchmarks.prompts --way draft --model ollama:qwen2.5-coder:1.5b --out rows.jsonl
     python -m lab.benchmarks.written rows.jsonl --write
     python -m lab.benchmarks.written rows.jsonl --on other-rows.jsonl
 
 Half of the questions are fitted on, by a hash of their names; the other half says how good the fit is. So do all of
 them, each by a fit on all but its own. What was answered partly counts as half right. Refusals are no answers and are
-left out. Of files that hold the same question of a model, the last counts. Quotations are the first ones of `alone`
-that were doubtful and not in a language that no network reads, right where an expected text stands in them, beside what
-`draft` has. `--on` says how well the card that ships does on rows of other questions.
+left out. Of files that hold the same question of a model, the last counts. `--on` says how well the card that ships
+does on rows of other questions. What the writer is worth (`models.worth`) counts beside the card: the models that it is
+fitted on are the neutral ones.
 """
 
 import argparse
@@ -19,29 +19,25 @@ from typing import Any, Final
 
 import numpy as np
 
-from cragraph.types import IDK
-from cragraph.verification.decision import WORTH_SHOWING, reaches
-from cragraph.verification.written import CARD, Beside, card, features_beside
-from lab.benchmarks.prompts import by_text, dev_verdict, taken, to_fit
+from cragraph.verification.evidence import CARD, card
+from lab.benchmarks.prompts import to_fit
 
 TRUTH: Final = {"right": 1.0, "partly": 0.5, "wrong": 0.0}
 PENALTY: Final = 1.0  # of the squared weights; 4 ranks as well and states too little, each row left out of its fit
-PRIOR: Final = {"sure": 1.0}  # what a weight is kept near, else 0: what was calibrated counts for what it says
 STEPS: Final = 4_000
-POSITIVE: Final = ("found", "chance", "span", "support", "sureness", "sure", "shared", "said")
+POSITIVE: Final = ("found", "chance", "span", "support", "sureness")
 """Features that can only speak for an answer: with few rows a chance sign must not be taken for knowledge."""
 
 
 def fitted(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, float]:
-    """The weights of a logistic regression that keeps near `PRIOR`, by projected gradient."""
+    """The weights of a logistic regression that keeps near 0, by projected gradient."""
     x = np.array([[row["features"][name] for name in names] for row in rows])
     y = np.array([TRUTH[row["found"]] for row in rows])
     positive = np.array([name in POSITIVE for name in names])
     shrunk = np.array([PENALTY * (name != "bias") for name in names])
-    prior = np.array([PRIOR.get(name, 0.0) for name in names])
-    weights = prior.copy()
+    weights = np.zeros(len(names))
     for _ in range(STEPS):
-        slope = x.T @ (1 / (1 + np.exp(-x @ weights)) - y) + shrunk * (weights - prior)
+        slope = x.T @ (1 / (1 + np.exp(-x @ weights)) - y) + shrunk * weights
         weights -= slope / (len(rows) / 2 + PENALTY)
         weights = np.where(positive, np.maximum(weights, 0.0), weights)
     return {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
@@ -76,26 +72,6 @@ def answers(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in drafts if row.get("features") and row["found"] in TRUTH]
 
 
-def quotations(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The first quotations that were doubtful, with what makes their chance beside the model's answer."""
-    drafts = {(row["model"], row["set"], row["id"]): row for row in every if row["way"] == "draft"}
-    alone = {(row["model"], row["set"], row["id"]): row for row in every if row["way"] == "alone"}
-    rows = []
-    for key, row in alone.items():
-        first = next(iter(row["firsts"]), None)
-        if key not in drafts or taken(row) or first in (None, IDK) or row["answered"] is None:
-            continue
-        if not reaches(row["sure"][0], WORTH_SHOWING):
-            continue
-        model = drafts[key]
-        beside = Beside.of(row["question"], first, model["answer"], model["confidence"])
-        response = {"answer": first, "abstained": False}
-        found = dev_verdict(row, response) if row["set"] == "dev" else by_text(row, first)
-        told = {"found": found, "confidence": row["sure"][0], "features": features_beside(row["sure"][0], beside)}
-        rows.append(row | told)
-    return rows
-
-
 def report_on(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], dict[str, Any]]:
     """The weights of a fit on half of the rows, and how well fits do on rows that they were not made on."""
     if not any(to_fit(row) for row in rows) or all(to_fit(row) for row in rows):
@@ -126,24 +102,19 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.on:
-        every = read(options.on)
-        both = ("written", answers(every), card().weights), ("quoted beside", quotations(every), card().beside)
-        for name, rows, weights in both:
-            for model in sorted({row["model"] for row in rows}):
-                own = [row for row in rows if row["model"] == model]
-                print(f"{name}, {model}:", measured(own, chances(own, dict(weights))))
-                print("    as it was:", measured(own, [row["confidence"] or 0.0 for row in own]))
+        rows = answers(read(options.on))
+        for model in sorted({row["model"] for row in rows}):
+            own = [row for row in rows if row["model"] == model]
+            print(f"{model}:", measured(own, chances(own, dict(card().weights))))
+            print("    as it was:", measured(own, [row["confidence"] or 0.0 for row in own]))
         return
-    every = read(options.rows)
-    cards = {}
-    for name, rows in (("written", answers(every)), ("beside", quotations(every))):
-        weights, report = report_on(rows)
-        print(json.dumps({name: weights, "questions that were not fitted on": report}, indent=1))
-        # What ships is fitted on all of them; the figures are of a fit on half, so rather too low than too high.
-        whole = fitted(rows, list(rows[0]["features"]))
-        cards[name] = {"weights": whole, "rows": len(rows), "other_questions": report}
+    rows = answers(read(options.rows))
+    weights, report = report_on(rows)
+    print(json.dumps({"weights": weights, "questions that were not fitted on": report}, indent=1))
     if options.write:
-        CARD.write_text(json.dumps(cards["written"] | {"beside": cards["beside"]}, indent=1) + "\n", encoding="utf-8")
+        # What ships is fitted on all of them; the figures are of a fit on half, so rather too low than too high.
+        whole = {"weights": fitted(rows, list(rows[0]["features"])), "rows": len(rows), "other_questions": report}
+        CARD.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def read(paths: Sequence[Path]) -> list[dict[str, Any]]:
