@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from typing import Final, TypedDict
 
-from cragraph.language.lexicon import pattern
+from cragraph.language.lexicon import LEXICON, pattern
 from cragraph.language.markers import CITATION, without_markers
 from cragraph.language.sentences import pieces, sentence_spans
-from cragraph.language.words import is_light, terms
+from cragraph.language.words import content_words, is_light, terms, topic
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Claim, ClaimType
 
@@ -27,6 +27,8 @@ _WORD: Final = re.compile(r"[^\W_]")
 
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$)")
 _RULE_ROW: Final = re.compile(r"\s*\|?\s*:?-{2,}")
+_ANSWERING: Final = frozenset(content_words(LEXICON["answering"]["of"]))
+_SAID_OF_IT: Final = _ANSWERING.union(content_words(LEXICON["answering"]["more"]))
 _GREETING: Final = pattern("greeting")
 _LEAD_IN: Final = pattern("lead_in")
 _OWN: Final = pattern("opinion")
@@ -40,8 +42,8 @@ _ENCLOSED: Final = re.compile(r"\([^()]*\)|\"[^\"]*\"|“[^”]*”|„[^“”]
 def split_claims(answer: str) -> list[Claim]:
     """The claims of an answer, in order; ``answer[start:end] == text`` for each.
 
-    Questions, greetings, lead-ins ("Here is what I found:"), headings, fenced code and the answer "I don't know" are no
-    claims. List marks before a claim and citation markers after it stay outside its offsets. A sentence of more than
+    Questions, greetings, lead-ins ("Here is what I found:"), sentences that speak of the answer alone, headings, fenced
+    code and the answer "I don't know" are no claims. List marks before a claim and citation markers after it stay outside its offsets. A sentence of more than
     900 characters is cut into several.
     """
     spans = sentence_spans(answer)
@@ -110,12 +112,18 @@ def _is_claim(sentence: str, text: str) -> bool:
     bare = without_markers(text).strip(" \t\n*_>\"'“”")
     if not _WORD.search(bare) or bare.endswith(("?", "？", "؟")):
         return False
-    says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare)
+    says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare) or _of_itself(bare)
     return not says_nothing and bare.rstrip(".") != IDK.rstrip(".")
 
 
+def _of_itself(text: str) -> bool:
+    """Whether a sentence speaks of the answer alone, such as "The answer is in passage 2."."""
+    about = topic(text)
+    return not about.isdisjoint(_ANSWERING) and about <= _SAID_OF_IT
+
+
 def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The independent statements of a long sentence, cut at semicolons and at conjunctions before a new subject."""
+    """The statements of a long sentence that can be judged alone: cut before a subject that is no pronoun."""
     if SPLIT_FROM <= end - start <= LONGEST and not _CONDITION.search(answer[start:end]):
         enclosed = [match.span() for match in _ENCLOSED.finditer(answer, start, end)]
         for joint in _JOINT.finditer(answer, start, end):

@@ -42,8 +42,16 @@ CLAIMS = {
     "punctuation is none": ("---\n... Sales rose.", ["Sales rose."]),
     "an empty answer has none": ("", []),
     "a long sentence of two statements is two": (
-        "Apple Inc. reported revenue of $394 billion in the year 2022 [1], and its net income was $99.8 billion [2].",
-        ["Apple Inc. reported revenue of $394 billion in the year 2022", "its net income was $99.8 billion"],
+        "Apple Inc. reported revenue of $394 billion in the year 2022 [1], and the net income was $99.8 billion [2].",
+        ["Apple Inc. reported revenue of $394 billion in the year 2022", "the net income was $99.8 billion"],
+    ),
+    "a statement whose subject stands in the one before is not cut off": (
+        "The chairman refused the use of the hall in March of last year; he said yes for April, against two members.",
+        ["The chairman refused the use of the hall in March of last year; he said yes for April, against two members."],
+    ),
+    "what is left out in a second part is not cut off": (
+        "The fee is £7 on weekdays and includes towels and soap; £9 at weekends, when the pool is open until ten.",
+        ["The fee is £7 on weekdays and includes towels and soap; £9 at weekends, when the pool is open until ten."],
     ),
     "a long sentence is cut at a semicolon": (
         "Apple Inc. reported revenue of $394 billion in the year 2022; Google reported a profit of 60 billion dollars.",
@@ -61,6 +69,18 @@ CLAIMS = {
         ["If revenue in the next quarter rises by more than ten percent, the bonus is paid, and the shares are split in two."],
     ),
 }  # fmt: skip
+
+NOTHING_STATED = (
+    "Sure! Here you go [1].", "Of course! Here is the answer. [1]", "Certainly, happy to help! [2]", "Done! [1]",
+    "Here's what I found. [1]", "The answer is below. [1]", "See passage 1. [1]", "As requested. [1]", "No problem. [1]",
+    "You can find the answer in the passages. [1]", "The passages answer this question. [1]", "The answer is yes. [1]",
+    "Please see the cited sources above. [1][2]", "Based on the passages, here is my answer: [1]",
+)  # fmt: skip
+
+STATED = (
+    "He said yes. [1]", "The documents are kept in the cellar. [1]", "They can go. [1]", "The help desk is open. [1]",
+    "It is in the information centre. [1]", "The source of the river is in Wales. [1]",
+)  # fmt: skip
 
 TYPES = {
     "Revenue was $394 billion.": "factual",
@@ -81,6 +101,16 @@ TYPES = {
 @pytest.mark.parametrize(("answer", "expected"), CLAIMS.values(), ids=CLAIMS)
 def test_an_answer_is_split_into_claims(answer: str, expected: list[str]) -> None:
     assert [claim["text"] for claim in split_claims(answer)] == expected
+
+
+@pytest.mark.parametrize("answer", NOTHING_STATED)
+def test_what_states_nothing_is_no_claim(answer: str) -> None:
+    assert split_claims(answer) == []
+
+
+@pytest.mark.parametrize("answer", STATED)
+def test_what_states_something_in_such_words_is_one(answer: str) -> None:
+    assert len(split_claims(answer)) == 1
 
 
 @pytest.mark.parametrize(("text", "expected"), TYPES.items())
