@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 
 from cragraph.api import create_graph, verify, verify_and_correct
 from cragraph.build import Parts
-from cragraph.errors import CragError, InputError, ModelError, SettingsError
+from cragraph.errors import CragError, InputError, SettingsError
 from cragraph.graph.context import PRESETS, Context, options_of
 from cragraph.language.markers import code_spans, without_markers
 from cragraph.language.quotes import placed
@@ -36,7 +36,6 @@ from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.settings import load_settings
 from cragraph.types import IDK, ClaimType, Mode, Passage, Verdict
 from cragraph.types import Claim as OwnClaim
-from cragraph.verification.chat_checks import LLMScores
 from cragraph.verification.citations import insertion_point, place_in_store, spliced
 from cragraph.verification.claims import split_claims
 from cragraph.verification.decision import Line, decide, reaches
@@ -45,6 +44,7 @@ from cragraph.verification.result import AGAINST, HALLUCINATED, Verification, lo
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
 from cragraph.verification.signals.closeness import Closeness, coherence, measure_closeness
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, grammar, uncertainty_indicators
+from cragraph.verification.verifier import NOWHERE
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -390,29 +390,30 @@ def verify_supported(
     """Whether the context, a text or a list of chunks, supports all of the answer: ``{"supported", "reason"}``.
 
     By default the embedded judge decides; `judge` is any callable of the judge protocol; `chat_model` any LangChain
-    chat model. A reply that cannot be read, and a claim that nobody could judge, never mean supported.
+    chat model, which judges beside the embedded judge and is believed on its quotes. A reply that cannot be read, and a
+    claim that nobody could judge, never mean supported.
     """
     if not isinstance(answer, str):
         raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: pass a string.")
     passages = _as_context(context)
     if not split_claims(answer):
         return {"supported": False, "reason": "The answer makes no claim that could be checked."}
-    if chat_model is not None and judge is None:
-        parts = Parts(load_settings(), chat_model=chat_model)
-        assert parts.chat is not None
-        try:
-            return dict(LLMScores(parts.chat, parts.prompts).supported(question, answer, passages, Notes()))
-        except ModelError as error:
-            return {"supported": False, "reason": f"The verifier gave no verdict: {error}"}
-    verifier = embedded_parts().verifier if judge is None else Parts(load_settings(), judge=judge).verifier
-    checked = verifier(question, answer, passages, Notes(), judge="custom" if judge is not None else "auto")
+    own = chat_model is not None or judge is not None
+    parts = Parts(load_settings(), chat_model=chat_model, judge=judge) if own else embedded_parts()
+    name = "custom" if judge is not None else "llm" if chat_model is not None else "auto"
+    checked = parts.verifier(question, answer, passages, Notes(), judge=name)
     if not checked.counted:
         return {"supported": False, "reason": "The answer holds nothing but opinions."}
+    if name == "llm" and "judged" not in (checked.read or {}):
+        return {"supported": False, "reason": f"The verifier gave no verdict: {' '.join(checked.degraded)}"}
     for verdict in checked.counted:
         if verdict["verdict"] != "supported":
             why = f": {verdict['reasoning']}" if verdict["reasoning"] else ""
             reason = f"“{without_markers(verdict['text'])}” is {verdict['verdict'].replace('_', ' ')}{why}"
             return {"supported": False, "reason": reason}
+    for issue in checked.issues:
+        if issue.startswith(NOWHERE):
+            return {"supported": False, "reason": issue}
     return {"supported": True, "reason": f"The context supports all {len(checked.counted)} claim(s)."}
 
 

@@ -209,7 +209,8 @@ class Verdict(Claim):
     the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
     whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum.
     `doubts` say why an answer with this claim is not accepted although the claim is supported.
-    `embedded` is what the embedded judge said of a claim that a model judged: its name, and the support that it gave.
+    `embedded` is what the embedded judge said of a claim that a model judged: its name, and the support that it gave;
+    `said` is the label that the model gave where another stands.
     """
 
     verdict: Label
@@ -226,6 +227,7 @@ class Verdict(Claim):
     further: NotRequired[list[Evidence]]
     doubts: NotRequired[list[str]]
     embedded: NotRequired[tuple[str, float]]
+    said: NotRequired[Label]
 
 
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})

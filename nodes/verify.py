@@ -18,7 +18,7 @@ from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
 from cragraph.verification.evidence import Written, ratio_of_answer
 from cragraph.verification.result import SUMMARY, Verification
-from cragraph.verification.verifier import Verifier
+from cragraph.verification.verifier import VERY_FIRM, Verifier
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
 """What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
@@ -76,12 +76,15 @@ class Verify:
     def quotation_first(self, state: State, context: Context, notes: Notes) -> str:
         """What the passages say, where that is accepted and likelier right than what the model would write.
 
-        Empty otherwise: the model is asked.
+        Empty otherwise: the model is asked. A quotation that a model would be asked to judge saves no call.
         """
         if self.quoting is None or self.writer is None or not context.verify:
             return ""
         attempt = self._quotation(None, state, context, notes)
-        if attempt is None or not accepted(attempt) or (attempt["confidence"] or 0.0) < self.writer.worth.probability:
+        if attempt is None or not accepted(attempt):
+            return ""
+        least = max(self.writer.worth.probability, VERY_FIRM if self.verifier.is_asked(context.judge) else 0.0)
+        if (attempt["confidence"] or 0.0) < least:
             return ""
         notes.ran("generator", self.quoting.name)
         return attempt["answer"]

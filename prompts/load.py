@@ -28,7 +28,6 @@ VARIABLES: Final[Mapping[str, str]] = {
     "requery": "question? passages? failed unanswered? count? marker?",
     "contextualize": "question messages",
     "compute": "question tables marker",
-    "verify_supported": "question? passages marker answer",
 }
 """What each prompt may use; a person's own may leave out what has a question mark, such as a question of context."""
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from cragraph.errors import ModelError
 from cragraph.language.quotes import placed
 from cragraph.models.chat import ChatPart
-from cragraph.models.replies import Flag, Record, Score, Text
+from cragraph.models.replies import Record, Score, Text
 from cragraph.protocols import Notes
 from cragraph.types import Claim, ClaimType, Passage
 
@@ -64,13 +64,6 @@ class Rating(BaseModel):
     score: Score
 
 
-class Support(BaseModel):
-    """Whether an answer is supported, and why."""
-
-    reason: Text = ""
-    supported: Flag
-
-
 @dataclass(frozen=True)
 class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
@@ -99,10 +92,6 @@ class LLMScores(ChatPart):
         """0..1: 0 where the answer contradicts itself or one of the known facts."""
         facts = "\n".join(f"- {fact}" for fact in known_facts) or "(none)"
         return self.ask(Rating, "consistency", notes, quoted={"answer": answer, "facts": facts}).score
-
-    def supported(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> dict[str, Any]:
-        """``{"supported", "reason"}``: is all of the answer in the passages. An unreadable reply raises."""
-        return self._asked(Support, "verify_supported", question, answer, passages, notes).model_dump()
 
     def _asked(
         self, record: type[Record], task: str, question: str, answer: str, passages: Sequence[Passage], notes: Notes

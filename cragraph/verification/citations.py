@@ -8,6 +8,7 @@ from typing import Any, Final
 from cragraph.language.cells import CELLS
 from cragraph.language.markers import Marker, code_spans, find_markers, without_markers
 from cragraph.language.sentences import sentence_spans
+from cragraph.language.words import content_words, terms
 from cragraph.passages import heading_at
 from cragraph.types import Citation, Passage, Verdict
 from cragraph.verification.conflicts import stated_in
@@ -79,8 +80,9 @@ class _Draft:
     def _corrected(self, marker: Marker) -> Pointer:
         named = [number - 1 for number in marker.numbers if 1 <= number <= len(self.passages)]
         start, end = self._sentence_of(marker)
-        # A marker within a sentence speaks for the words since the marker before it.
-        since = max((m.end for m in self.markers if start <= m.start and m.end <= marker.start), default=start)
+        # A marker within a sentence speaks for the words since the marker before it; markers in a row for the same.
+        before = (m.end for m in self.markers if start <= m.start and m.end <= marker.start)
+        since = max((e for e in before if without_markers(self.answer[e : marker.start]).strip()), default=start)
         within = [v for v in self.verdicts if v["start"] < end and start < v["end"]]
         carriers = [v for v in within if v["start"] < marker.start and since < v["end"]] or within
         words = without_markers(self.answer[since : marker.start])
@@ -92,7 +94,8 @@ class _Draft:
         quotes: dict[int, list[str]] = {}
         for evidence in filter(None, good):
             quotes.setdefault(evidence["passage"], []).append(evidence["quote"])
-        kept = [n for n in named if n in quotes or (words and self._stated(words, n))]
+        lacking = set(content_words(words)).difference(*(terms(self.passages[n]["text"]) for n in quotes))
+        kept = [n for n in named if n in quotes or (words and (self._stated(words, n) or self._adds(lacking, n)))]
         right = kept or [position for position in quotes if position < len(self.passages)]
         verified = all(v["verdict"] == "supported" for v in carriers)
         return Pointer(marker.start, marker.end, right, verified, quotes)
@@ -106,6 +109,10 @@ class _Draft:
 
     def _stated(self, words: str, position: int) -> bool:
         return stated_in(words, self.passages[position]["text"], ENOUGH)
+
+    def _adds(self, lacking: set[str], position: int) -> bool:
+        """Whether a passage has the words that the quoted passages lack."""
+        return bool(lacking) and lacking <= set(terms(self.passages[position]["text"]))
 
     def _holder(self, named: int, words: str) -> int:
         """The passage named, or where the words do not stand in it, the one beside it in its document that has them."""

@@ -43,8 +43,8 @@ def split_claims(answer: str) -> list[Claim]:
     """The claims of an answer, in order; ``answer[start:end] == text`` for each.
 
     Questions, greetings, lead-ins ("Here is what I found:"), sentences that speak of the answer alone, headings, fenced
-    code and the answer "I don't know" are no claims. List marks before a claim and citation markers after it stay outside its offsets. A sentence of more than
-    900 characters is cut into several.
+    code and the answer "I don't know" are no claims. List marks before a claim and citation markers after it stay
+    outside its offsets. A sentence of more than 900 characters is cut into several.
     """
     spans = sentence_spans(answer)
     headers = {span for span, after in pairwise(spans) if _RULE_ROW.match(answer[slice(*after)])}

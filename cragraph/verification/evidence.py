@@ -25,13 +25,15 @@ from cragraph.language.markers import without_markers
 from cragraph.language.words import content_words
 from cragraph.models.worth import NEUTRAL, Worth
 from cragraph.types import IDK, Label, Verdict
+from cragraph.verification.result import word_for_word
 
 CARD: Final = Path(__file__).with_name("evidence.json")
 SURENESS: Final = -0.15
 """The mean log-probability of a token that is taken where the server does not tell it."""
 FIGURE_UNSTATED: Final = 1 / 30
 """The ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
-NAME_UNSTATED: Final = 1 / 4  # the same of a name, which may be written in many ways
+NAME_UNSTATED: Final = 1 / 8
+"""The same of a name, which may be written in many ways: it outweighs the word of a judge, not that of a writer too."""
 SAME: Final = 0.5  # share of the words that a model's answer adds which a quotation must have to say the same
 MOST: Final = 0.99  # a probability is kept between this and one less it before odds are multiplied
 
@@ -75,7 +77,7 @@ class Judged:
 
         The worst verdict counts: an answer is as good as the claim that fails.
         """
-        labels = {verdict["verdict"] for verdict in verdicts if "embedded" in verdict}
+        labels = {verdict.get("said", verdict["verdict"]) for verdict in verdicts if "embedded" in verdict}
         return ratio_of(labels, self.worth) * self._of_answering() * self.ratio_of_unstated
 
     def _of_answering(self) -> float:
@@ -122,12 +124,16 @@ def updated(probability: float, *ratios: float) -> float:
 def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
     """The verdict of a model on a claim beside that of the embedded judge: the model's, its support joined of both.
 
-    What the embedded judge said stays as `embedded`: its name, and the support that it gave.
+    What the embedded judge said stays as `embedded`: its name, and the support that it gave. A claim that stands word
+    for word in a passage stays supported where the model finds no passage that says otherwise; what it said is `said`.
     """
     if said["verdict"] == "unjudged":
         return own
-    support = updated(own["support"], ratio_of([said["verdict"]], worth))
-    return {**said, "support": round(support, 6), "embedded": (own["judge"], own["support"])}
+    support = round(updated(own["support"], ratio_of([said["verdict"]], worth)), 6)
+    both: Verdict = {**said, "support": support, "embedded": (own["judge"], own["support"])}
+    if said["verdict"] in ("partially_supported", "unsupported") and word_for_word(own):
+        return {**both, "verdict": "supported", "evidence": own["evidence"], "said": said["verdict"]}
+    return both
 
 
 @dataclass(frozen=True)

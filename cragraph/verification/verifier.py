@@ -291,16 +291,20 @@ class Verifier:
 
     def _asks(self, case: "_Case", found: Verification) -> bool:
         """Whether a model is asked to judge: where it is wanted, and what it says can change what becomes of it."""
-        if self.model is None or case.judge not in BY_MODEL or case.computed is not None or not found.claims:
+        if case.computed is not None or not found.claims or not any(p["text"].strip() for p in case.passages):
             return False
-        if ("custom" in self.judges and case.judge == "auto") or not any(p["text"].strip() for p in case.passages):
+        if self.model is None or not self.is_asked(case.judge):
             return False
-        if case.judge == "llm":
-            return True
         # Who named a model of its own to judge wants to hear it; one that judges itself says less that is new.
         own = case.written is not None and case.written.model == self.model.caller.title
         firm = found.confidence >= (FIRM if own else VERY_FIRM) and found.supported_by_passages and not found.conflicts
-        return self.model.caller.worth.judges and not firm
+        return case.judge == "llm" or not firm
+
+    def is_asked(self, judge: str) -> bool:
+        """Whether a chat model judges beside this judge what is not firm without it."""
+        if self.model is None or judge not in BY_MODEL or ("custom" in self.judges and judge == "auto"):
+            return False
+        return judge == "llm" or self.model.caller.worth.judges
 
     def _by_model(self, case: "_Case", found: Verification) -> tuple[list[Verdict], Judged] | None:
         """The verdicts of a chat model joined with the embedded ones, and what it says of the whole answer."""

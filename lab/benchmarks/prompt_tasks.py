@@ -14,7 +14,6 @@
                       higher (equal counts half)
     claims            a text of several sentences: every sentence is in a claim, and no claim holds two of them
     alignment         a true and a false claim on the same passages: the true one scores higher (equal counts half)
-    verify_supported  the same pair: the true one is called supported and the false one is not (one of both counts half)
     consistency       two texts that contradict each other and two that do not, each pair put together as one answer:
                       the second scores higher (equal counts half)
 
@@ -195,24 +194,6 @@ class Tasks:
         judge = self.parts.judges["encoder"]
         return [min(v["support"] for v in judge(split_claims(claim), passages, Notes())) for claim in claims]
 
-    def verify_supported(self) -> Iterator[Case]:
-        """Whether each claim of a pair is called what it is."""
-        for name, passages, true, false in self.pairs():
-            asked = partial(self._called, passages, true, false)
-            yield name, asked, partial(self._called_without, passages, true, false)
-
-    def _called(self, passages: list[Any], true: str, false: str) -> float:
-        said = [self.scores.supported("", claim, passages, Notes())["supported"] for claim in (true, false)]
-        return (said[0] + (not said[1])) / 2
-
-    def _called_without(self, passages: list[Any], true: str, false: str) -> float:
-        labels = [
-            [v["verdict"] for v in self.parts.judges["encoder"](split_claims(claim), passages, Notes())]
-            for claim in (true, false)
-        ]
-        good = [all(label == "supported" for label in own) for own in labels]
-        return (good[0] + (not good[1])) / 2
-
     def consistency(self) -> Iterator[Case]:
         """Texts of the pairs of `benchmarks.conflicts`, one that contradicts itself beside one that does not."""
         rows = read(ROOT / "lab/benchmarks/conflicts/dev.jsonl")
@@ -241,7 +222,7 @@ class SkippedError(Exception):
 
 
 NAMES: Final = (
-    "contextualize", "multi_query", "requery", "rerank", "claims", "alignment", "verify_supported", "consistency",
+    "contextualize", "multi_query", "requery", "rerank", "claims", "alignment", "consistency",
 )  # fmt: skip
 
 

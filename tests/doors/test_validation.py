@@ -284,8 +284,9 @@ def chat(reply: str) -> Any:
 @pytest.mark.parametrize(
     ("reply", "supported"),
     [
-        ('{"supported": true, "reason": "stated"}', True),
-        ('{"supported": false, "reason": "OAuth2 not mentioned in context"}', False),
+        ('{"claims": [{"n": 1, "evidence": ["Gold shines."], "status": "SUPPORTED"}]}', True),
+        ('{"claims": [{"n": 1, "evidence": ["Gold shines."], "status": "CONTRADICTED"}]}', False),
+        ('{"claims": []}', False),
         ("I am sure it is supported!", False),
         ("", False),
     ],

@@ -17,7 +17,8 @@ PASSAGES = [TRUE, "The tower stands in Paris. It was built in 1889 by a company 
 def test_writing_judging_and_correcting_share_all_up_to_the_last_passage() -> None:
     row = {"n": 1, "claim": "It is 330 metres tall", "status": "UNSUPPORTED", "evidence": "", "passage": 0}
     with OllamaServer(by_fields({"": "It is 330 metres tall [1].", "claims": {"claims": [row]}})) as server:
-        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, judge="llm")
+        own = {"model": "ollama:llama3.2", "ollama_host": server.url, "judge": "llm", "extractive_fallback": False}
+        settings = load_settings(store=None, **own)
         create_graph(settings).compile().invoke({"question": "How tall is the tower?", "passages": PASSAGES})
         calls = [chat.prompt for chat in server.chats if PASSAGES[1] in chat.prompt]
         assert len(calls) >= 3
@@ -26,6 +27,6 @@ def test_writing_judging_and_correcting_share_all_up_to_the_last_passage() -> No
 
 def test_the_prompts_on_passages_have_one_system_text() -> None:
     prompts = Prompts()
-    names = ("generate", "regenerate", "judge", "verify_supported", "alignment")
+    names = ("generate", "regenerate", "judge", "alignment")
     assert len({prompts[name].system for name in names}) == 1
     assert len({prompts[name].user.partition("{{passages}}")[0] for name in names}) == 1

@@ -53,27 +53,6 @@ def test_a_score_that_cannot_be_read_raises(server: OllamaServer, reply: str) ->
         scores(server).alignment("q", "a", PASSAGES, Notes())
 
 
-@pytest.mark.parametrize(
-    ("reply", "supported"),
-    [
-        ('{"supported": true, "reason": "all there"}', True),
-        ('{"supported": "false", "reason": "all there"}', False),
-        ("```json\n{'supported': False, 'reason': 'all there'}\n```", False),
-    ],
-)
-def test_verify_supported_returns_a_flag_and_a_reason(server: OllamaServer, reply: str, supported: bool) -> None:
-    server.play(reply)
-    found = scores(server).supported("q", "a", PASSAGES, Notes())
-    assert found == {"supported": supported, "reason": "all there"}
-
-
-@pytest.mark.parametrize("reply", ["", "Yes, mostly, I would say so", '{"supported": "perhaps"}', "{}"])
-def test_a_reply_that_cannot_be_read_never_passes_as_supported(server: OllamaServer, reply: str) -> None:
-    server.play(reply)
-    with pytest.raises(ModelError):
-        scores(server).supported("q", "a", PASSAGES, Notes())
-
-
 @pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("8.0B", 1), ("", 1)])
 def test_a_small_models_score_is_measured_instead_and_that_is_said(size: str, asked: int) -> None:
     answer = "The shop opens at nine."

@@ -1,0 +1,374 @@
+"""A capable model is believed in proportion to what it is worth: faults that were measured, with recorded replies."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cragraph import Context, create_graph, load_settings, verify, verify_supported
+from cragraph.build import Parts
+from cragraph.models.servers import chat_model
+from cragraph.passages import as_passages
+from cragraph.protocols import Notes
+from cragraph.run import Assistant
+from cragraph.types import IDK, Passage
+from cragraph.verification.judges.verdicts import best_sentence
+from cragraph.verification.result import word_for_word
+from tests.support.ollama import ModelInfo, OllamaServer, Request, by_fields
+
+pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
+
+TESTS = Path(__file__).parents[1]
+Row = tuple[str, Sequence[str]]
+
+
+def judging(
+    told: Mapping[str, Row] = {}, *, default: Row = ("UNSUPPORTED", ()), answers: str = "ALL", **more: Any
+) -> Callable[[Request], dict[str, Any]]:
+    """A judge: `told` has status and quotes by the beginning of a claim; any other claim gets the `default`."""
+
+    def reply(request: Request) -> dict[str, Any]:
+        rows = []
+        for number, claim in re.findall(r"^(\d+)\. (.*)", request.prompt.rpartition("<<claims")[2], re.M):
+            status, quotes = next((row for start, row in told.items() if claim.startswith(start)), default)
+            rows.append({"n": int(number), "evidence": [*quotes], "status": status})
+        return {"claims": rows, "answers": answers, **more}
+
+    return reply
+
+
+def asked(
+    question: str,
+    passages: Sequence[str],
+    answer: Any,
+    judged: Any = None,
+    *,
+    size: str = "8B",
+    settings: Mapping[str, Any] = {},
+    **context: Any,
+) -> tuple[dict[str, Any], list[Request]]:
+    """The response to a question over given passages, and what the model was asked."""
+    script = by_fields({"": answer, "claims": judged or judging(), "queries": {"queries": ["something else"]}})
+    with OllamaServer(script, models={"strong": ModelInfo(parameter_size=size)}) as server:
+        chosen = load_settings(store=None, model="ollama:strong", ollama_host=server.url, **settings)
+        given = {"question": question, "passages": [*passages]}
+        response = create_graph(chosen).compile().invoke(given, context=Context(show_claims=True, **context))
+        return response, server.chats
+
+
+CHOIR = "Der Chor wurde 2019 von Henrike Bolte gegründet."
+MEMBERS = "612 members at the end of 2024, 548 a year before."
+WASH = "A wash costs £2.40 from 1 September."
+DRY = "The dryer is £1.00 for 40 minutes."
+BUDGET = "Budget 2024 | Memberships | 14210 GBP"
+
+RIGHT = {
+    "another language": (
+        "Who founded the choir, and when?", [CHOIR, "Die Proben sind am Montag."],
+        "Henrike Bolte founded the choir in 2019. [1]", [CHOIR],
+    ),
+    "a currency in the name of a column": (
+        "What does it cost to borrow the drill?", ["item: drill | loan_fee_gbp: 3 | deposit_gbp: 20", "Open Mondays."],
+        "Borrowing the drill costs £3. [1]", ["item: drill | loan_fee_gbp: 3"],
+    ),
+    "a unit with the figure": (
+        "Which drill can I borrow?", ["Tools to lend: Cordless drill 18V, jigsaw, ladder.", "Open on Mondays."],
+        "You can borrow a cordless drill of 18 V. [1]", ["Cordless drill 18V"],
+    ),
+    "a difference": (
+        "By how much did membership grow in 2024?", [MEMBERS, BUDGET],
+        "Membership grew by 64 in 2024. [1]", [MEMBERS],
+    ),
+    "a surcharge": (
+        "What does the hall cost on a Sunday?", ["The hall is £7 an hour.", "On Sundays a surcharge of 40 % is added."],
+        "On a Sunday the hall costs £9.80 an hour. [1][2]", ["The hall is £7 an hour", "a surcharge of 40 % is added"],
+    ),
+    "two passages": (
+        "What do washing and drying cost now?", [WASH, DRY],
+        "A wash costs £2.40 and drying £1.00. [1][2]", [WASH, DRY],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "passages", "answer", "quotes"), RIGHT.values(), ids=RIGHT)
+def test_a_right_answer_that_a_capable_judge_supports_is_accepted_as_it_was_written_in_two_calls_at_most(
+    question: str, passages: list[str], answer: str, quotes: list[str]
+) -> None:
+    judge = judging({answer.partition(" [")[0][:20]: ("SUPPORTED", quotes)})
+    response, chats = asked(question, passages, answer, judge, settings={"extractive_fallback": False})
+    assert response["answer"] == answer
+    assert response["accepted"], (response["confidence"], response["verification"]["issues"])
+    assert len(chats) <= 2
+    assert len(response["attempts"]) == 1
+    if len(chats) == 2:
+        [claim] = response["verification"]["claims"]
+        assert claim["verdict"] == "supported"
+        found = [claim["evidence"], *claim.get("further", [])]
+        assert [one["quote"] for one in found] == [quote.rstrip(".") for quote in quotes] or [
+            one["quote"] for one in found
+        ] == quotes
+
+
+def test_no_quotation_of_something_else_takes_the_place_of_an_answer_that_the_judge_supports() -> None:
+    question, passages, answer, quotes = RIGHT["a difference"]
+    judge = judging({"Membership grew": ("SUPPORTED", quotes)})
+    response, _ = asked(question, passages, answer, judge)
+    assert response["answer"] == answer
+    assert "candidates" not in response["attempts"][0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "lacking"),
+    [("Membership grew by 77 in 2024. [1]", "77"), ("Ana Lopes led the 612 members in 2024. [1]", "Ana Lopes")],
+)
+def test_an_answer_with_a_figure_or_name_that_no_passage_has_is_not_accepted_on_the_word_of_the_judge(
+    answer: str, lacking: str
+) -> None:
+    judge = judging({answer[:12]: ("SUPPORTED", [MEMBERS])})
+    question = "By how much did membership grow in 2024, and who led it?"
+    response, _ = asked(
+        question, [MEMBERS, BUDGET], answer, judge, max_crag_attempts=0, on_low_confidence="flag",
+        settings={"extractive_fallback": False},
+    )  # fmt: skip
+    assert not response["accepted"]
+    assert any(f"in any form: {lacking}" in issue for issue in response["verification"]["issues"])
+
+
+LENDING = [
+    "Chainsaws are not lent to members who have held their membership for less than three months.",
+    "Tools that come back late cost 70 pence a day. Members borrow tools on Saturdays.",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "passages"),
+    [
+        ("how long can i keep a tool", LENDING),
+        ("how long does a wash take", [DRY, WASH]),
+        ("Who painted the ceiling?", LENDING),
+    ],
+)
+def test_i_do_not_know_of_a_capable_model_stays_and_no_quotation_is_promoted(
+    question: str, passages: list[str]
+) -> None:
+    declined = "I don't know\nSearch: loan period; how long tools may be kept"
+    response, chats = asked(question, passages, declined)
+    assert (response["answer"], response["abstained"], response["accepted"]) == (IDK, True, False)
+    assert len(chats) <= 2
+    assert all("<<claims" not in chat.prompt for chat in chats)
+
+
+def test_where_nothing_is_at_fault_and_nothing_open_no_further_call_is_made_though_the_answer_is_not_accepted() -> None:
+    question, passages, answer, quotes = RIGHT["two passages"]
+    judge = judging({"A wash costs": ("SUPPORTED", quotes)})
+    response, chats = asked(question, passages, answer, judge, confidence_threshold=0.9999, on_low_confidence="flag")
+    assert not response["accepted"]
+    assert len(chats) == 2
+    assert "nothing is left open" in response["stopped"]
+
+
+def test_a_correction_is_told_the_words_of_the_judge_and_the_quote_and_only_what_is_at_fault() -> None:
+    passages = [f"{WASH} Bring your own soap.", DRY, "Last year a wash was £2.20."]
+
+    def reply(request: Request) -> str:
+        return f"{WASH} [1] Drying takes an hour. [2]" if "Faults" not in request.prompt else f"{WASH} [1] {DRY} [2]"
+
+    reason = {"reasoning": "the dryer runs for 40 minutes", "correction": "Drying takes 40 minutes."}
+
+    def judge(request: Request) -> dict[str, Any]:
+        rows: dict[str, Row] = {one: ("SUPPORTED", [one]) for one in (WASH, DRY)}
+        told = judging(rows | {"Drying": ("CONTRADICTED", [DRY])})(request)
+        for row in told["claims"]:
+            row |= reason if row["status"] == "CONTRADICTED" else {}
+        return told
+
+    question = "What does a wash cost, and how long does drying take?"
+    response, chats = asked(question, passages, reply, judge, judge="llm", settings={"extractive_fallback": False})
+    corrections = [chat.prompt for chat in chats if "Faults that were found" in chat.prompt]
+    assert len(corrections) == 1
+    faults = corrections[0].partition("Faults that were found in it:\n")[2].partition("\n\n")[0]
+    assert faults == (
+        '- "Drying takes an hour." is contradicted; reason: the dryer runs for 40 minutes; '
+        f'the passages say: "{DRY}"; correction: Drying takes 40 minutes.'
+    )
+    assert response["answer"] == f"{WASH} [1] {DRY} [2]"
+    assert response["accepted"]
+
+
+@pytest.mark.parametrize("control", ["SUPPORTED", "UNSUPPORTED"])
+def test_a_verbatim_cited_right_answer_that_a_model_calls_unsupported_is_not_i_do_not_know_at_nothing(
+    control: str,
+) -> None:
+    judge = judging({DRY: ("UNSUPPORTED", [])}, default=(control, [DRY]))
+    response, _ = asked(
+        "How long does the dryer run for £1.00?", [DRY, WASH], f"{DRY} [1]", judge, judge="llm",
+        max_crag_attempts=0, settings={"extractive_fallback": False},
+    )  # fmt: skip
+    assert response["answer"].endswith(f"{DRY} [1]")
+    assert response["confidence"] > 0.4
+    assert response["decision"]["outcome"] in ("accepted", "doubtful")
+
+
+@pytest.mark.parametrize("answer", ["Sure! Here you go [1].", "The answer is in passage 1. [1]", "Here it is! [2]"])
+def test_an_answer_that_states_nothing_is_not_accepted_though_the_judge_agrees(answer: str) -> None:
+    judge = judging(default=("SUPPORTED", [DRY]))
+    settings = {"extractive_fallback": False}
+    response, _ = asked("How long does the dryer run?", [DRY, WASH], answer, judge, settings=settings)
+    assert not response["accepted"]
+    assert not response["is_grounded"]
+
+
+HELP_DESK = [
+    "Resetting your password. Owner of this article: Maren Vogt, service desk. Reviewed in May.",
+    "To order a monitor, fill in form 12 and send it to the purchasing team.",
+    "The printer on the second floor is out of order until Friday.",
+]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The owner of this article is Maren Vogt. [1]",
+        "Rinse the rice and simmer it for twelve minutes. [1]",
+        "Owner of this article: Maren Vogt, service desk. [1]",
+    ],
+)
+def test_a_question_that_has_nothing_to_do_with_the_documents_is_not_answered_by_a_model_that_agrees(
+    answer: str,
+) -> None:
+    agreeing = judging(default=("SUPPORTED", [HELP_DESK[0]]))
+    response, _ = asked("How do I cook rice?", HELP_DESK, answer, agreeing)
+    assert not response["accepted"], response["confidence"]
+
+
+TAKEN_BACK = {
+    "rejected": ("The committee rejected the claim that the bridge is unsafe.", "The bridge is unsafe."),
+    "denied": ("Mr Aldous denied that he had sold the boat.", "He had sold the boat."),
+    "doses": ("Aspirin is harmless in doses below 300 mg.", "Aspirin is harmless."),
+    "unless": ("The hall is free on Sundays unless the choir sings.", "The hall is free on Sundays."),
+    "only": ("Only members who hold a badge may use the deep end.", "Members who hold a badge may use the deep end."),
+    "if": ("If the lift is repaired in time, the ball takes place in May.", "The ball takes place in May."),
+    "it is not true": ("It is not true that dogs are allowed in the garden.", "Dogs are allowed in the garden."),
+    "until": ("The pool was open to everybody until 2019.", "The pool was open to everybody."),
+    "except": ("All rooms have a heater except the two in the attic.", "All rooms have a heater."),
+    "nobody": ("Nobody believes that the treasurer took the money.", "The treasurer took the money."),
+    "proposed": ("It was proposed that the fee be raised to £9.", "The fee be raised to £9."),
+    "rumour": ("There is a rumour that the bakery closes in June.", "The bakery closes in June."),
+    "former": ("A former rule said that guests pay £5.", "Guests pay £5."),
+    "hardly": ("It can hardly be said that the roof is dry.", "The roof is dry."),
+    "would": ("The shop would open on Mondays if there were staff.", "The shop would open on Mondays."),
+    "dream": ("Anna dreamt that she had won the cup.", "She had won the cup."),
+}
+
+
+@pytest.mark.parametrize(("sentence", "part"), TAKEN_BACK.values(), ids=TAKEN_BACK)
+def test_a_stretch_of_a_sentence_without_the_words_that_take_it_back_is_no_quotation(sentence: str, part: str) -> None:
+    stretch, whole = verify(part, [sentence]), verify(sentence, [sentence])
+    assert whole.confidence == 1.0
+    assert word_for_word(whole.claims[0])
+    assert not word_for_word(stretch.claims[0])
+    assert stretch.confidence < 0.95
+
+
+FALSE = [
+    row
+    for name in ("reworded", "reworded-second")
+    for row in map(json.loads, (TESTS / "verification" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+    if row["label"] != "supported"
+]
+
+
+def lying(passages: Sequence[Passage]) -> Callable[[Request], dict[str, Any]]:
+    """A judge that calls every claim supported, and quotes the sentence that is nearest to it."""
+
+    def reply(request: Request) -> dict[str, Any]:
+        rows = []
+        for number, claim in re.findall(r"^(\d+)\. (.*)", request.prompt.rpartition("<<claims")[2], re.M):
+            near = best_sentence(claim, passages, share=0.0)
+            rows.append({"n": int(number), "status": "SUPPORTED", "evidence": [near["quote"]] if near else []})
+        return {"claims": rows, "answers": "ALL"}
+
+    return reply
+
+
+@pytest.mark.slow
+def test_a_judge_that_calls_every_claim_supported_passes_no_more_false_claims_than_the_encoder() -> None:
+    some = FALSE[::6]
+    assert len(some) >= 10
+    with OllamaServer(models={"strong": ModelInfo(parameter_size="8B")}) as server:
+        verifier = Parts(load_settings(store=None, model="ollama:strong", ollama_host=server.url)).verifier
+        for row in some:
+            passages = as_passages(row["passages"])
+            server.play(lying(passages))
+            by_both, alone = (
+                verifier("What is true?", row["answer"], passages, Notes(), judge=judge) for judge in ("llm", "encoder")
+            )
+            assert by_both.confidence == alone.confidence, row["id"]
+            assert [v["verdict"] for v in by_both.claims] == [v["verdict"] for v in alone.claims], row["id"]
+            assert any("made false to test it" in sentence for sentence in by_both.degraded)
+
+
+def test_a_liar_that_sees_through_the_test_is_believed_in_proportion_and_no_more() -> None:
+    passages = as_passages(["The bridge is 412 metres long.", "It was opened in 1931 by the mayor."])
+    tells = lying(passages)
+
+    def reply(request: Request) -> dict[str, Any]:
+        told = tells(request)
+        told["claims"][-1]["status"] = "CONTRADICTED"
+        return told
+
+    with OllamaServer(reply, models={"strong": ModelInfo(parameter_size="8B")}) as server:
+        verifier = Parts(load_settings(store=None, model="ollama:strong", ollama_host=server.url)).verifier
+        made_up, true = (
+            verifier("How long is the bridge?", answer, passages, Notes(), judge="llm").confidence
+            for answer in ("The bridge is 900 metres long.", "The bridge is 412 metres long.")
+        )
+    assert made_up < 0.3
+    assert true > 0.9
+
+
+@pytest.mark.parametrize(
+    ("answer", "supported"), [(f"{DRY}", True), ("The dryer runs for three hours.", False), ("It costs £12.", False)]
+)
+def test_the_word_of_a_model_that_calls_everything_supported_supports_no_answer_by_itself(
+    answer: str, supported: bool
+) -> None:
+    passages = as_passages([DRY, WASH])
+    with OllamaServer(lying(passages), models={"strong": ModelInfo(parameter_size="8B")}) as server:
+        model = chat_model("ollama:strong", base_url=server.url)
+        found = verify_supported("How long does it run?", [DRY, WASH], answer, chat_model=model)
+        assert server.chats
+    assert found["supported"] is supported
+    assert found["reason"]
+
+
+RULES = (
+    "Lending rules. Bring your card. Wear gloves. The yard opens at nine. The loan period is seven days."
+    " Clean the blades before you return them. Report what is broken. The deposit is £20. Ask for the trailer."
+)
+
+
+def test_a_capable_model_reads_a_short_section_whole() -> None:
+    talk = "The committee met in the barn and talked about the weather. " * 9
+    passages = [RULES, *(f"Notes of the year {year}. {talk}" for year in range(2015, 2023))]
+    _, chats = asked("how long can i keep a tool", passages, "I don't know", settings={"extractive_fallback": False})
+    assert RULES in chats[0].prompt
+
+
+@pytest.mark.parametrize(("size", "read"), [("8B", 8), ("1.5B", 5)])
+def test_a_capable_model_reads_more_passages(tmp_path: Path, size: str, read: int) -> None:
+    for number in range(12):
+        (tmp_path / f"minutes-{number}.md").write_text(
+            f"The boat club met on {number + 1} May to talk about mooring {number}."
+        )
+    with OllamaServer("I don't know", models={"strong": ModelInfo(parameter_size=size)}) as server:
+        chosen = load_settings(
+            store=str(tmp_path / "store"), model="ollama:strong", ollama_host=server.url, extractive_fallback=False,
+            judge="encoder",
+        )  # fmt: skip
+        Assistant(chosen).ingest([*tmp_path.glob("*.md")])
+        create_graph(chosen).compile().invoke({"question": "Who pays for the mooring of the boat club?"})
+        assert server.chats[0].prompt.count("The boat club met on") == read
