@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         verify_supported,
     )
     from cragraph.graph.context import Context
+    from cragraph.graph.state import Response
     from cragraph.report import Report
     from cragraph.settings import Settings, load_settings
     from cragraph.types import IDK
@@ -55,6 +56,7 @@ _HOMES = {
     "errors": ("CragError",),
     "report": ("Report",),
     "graph.context": ("Context",),
+    "graph.state": ("Response",),
     "settings": ("Settings", "load_settings"),
     "types": ("IDK",),
     "founding": (
@@ -76,10 +78,10 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Reading",
-    "Report", "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim", "__version__",
-    "averify", "averify_and_correct", "calculate_confidence", "chat_with_verification", "corrective_rag_loop",
-    "create_chat", "create_graph", "create_verifier", "load_settings", "read", "validate_answer", "verify",
-    "verify_and_correct", "verify_response", "verify_supported",
+    "Report", "Response", "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim",
+    "__version__", "averify", "averify_and_correct", "calculate_confidence", "chat_with_verification",
+    "corrective_rag_loop", "create_chat", "create_graph", "create_verifier", "load_settings", "read",
+    "validate_answer", "verify", "verify_and_correct", "verify_response", "verify_supported",
 ]  # fmt: skip
 
 

@@ -2,76 +2,70 @@
 
 import re
 from asyncio import to_thread
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from langgraph.graph import StateGraph
 
 from cragraph.build import Parts
 from cragraph.errors import InputError, encodable
-from cragraph.graph.build import build_chat, build_verifier, step
+from cragraph.graph.build import TAKES, LoopGraph, build_chat, build_verifier, step
 from cragraph.graph.context import JudgingContext, options_of
 from cragraph.language.words import content_words, terms
 from cragraph.loop import graph_of
 from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
-from cragraph.protocols import Embeddings, Judge, Notes
+from cragraph.protocols import Notes, Own
 from cragraph.report import Report
-from cragraph.settings import Settings, context_schema, load_settings
+from cragraph.settings import Chosen, Settings, as_settings, context_schema, load_settings
 from cragraph.types import Claim, Evidence, OnLowConfidence
 from cragraph.verification.judges.verdicts import evidence_at
 from cragraph.verification.result import Verification
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
 
 def create_graph(
-    settings: Settings | None = None,
+    settings: Chosen = None,
     *,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: Embeddings | None = None,
-    store: Any = None,
-    retriever: Any = None,
-    reranker: Any = None,
-    judge: Judge | None = None,
-) -> StateGraph[Any, Any, Any, Any]:
+    inputs: Mapping[str, str] | Collection[str] = TAKES,
+    doubt_in_text: bool = False,
+    **own: Unpack[Own],
+) -> LoopGraph:
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
-    Without settings, they are loaded from the environment and `cragraph.yaml`. `chat_model` is any LangChain chat
-    model; `embeddings` any LangChain embeddings; `store` a folder, a server URL or an opened `Store`; `retriever` a
-    LangChain `BaseRetriever` or `VectorStore` to search instead of a store; `reranker` a part of the reranker protocol
-    or a LangChain `BaseDocumentCompressor`; `judge` a part of the judge protocol.
+    Args:
+        settings: `Settings`, a dictionary of them, or a settings file; without, environment and `cragraph.yaml`.
+        inputs: as a node of your graph, the inputs that are taken of its state, as names, or each with your key for it
+            (`{"question": "query"}`). An `answer` is taken, and verified, only if it is named.
+        doubt_in_text: as a node of a graph of messages, whether a doubt stands before the text of the answer too; it is
+            `additional_kwargs["doubt"]` in any case.
+        own: parts of your own, each an object or its name: `chat_model`, `embeddings`, `store`, `retriever`,
+            `reranker`, `judge`, `generator`, `query_writer` (`cragraph.protocols.Own`).
+
+    Raises SettingsError for a part or a setting that cannot be used.
     """
-    searched = {"store": store, "retriever": retriever, "reranker": reranker}
-    chosen = settings or load_settings()
-    return graph_of(Parts(chosen, chat_model=chat_model, embeddings=embeddings, judge=judge, **searched))
+    return graph_of(Parts(as_settings(settings), **own), inputs=inputs, doubt_in_text=doubt_in_text)
 
 
-def create_chat(settings: Settings | None = None, **own: Any) -> StateGraph[Any, Any, Any, Any]:
+def create_chat(
+    settings: Chosen = None, *, doubt_in_text: bool = True, **own: Unpack[Own]
+) -> StateGraph[Any, Any, Any, Any]:
     """The same as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
 
-    Takes what `create_graph` takes. Each answer is a message with its sources below, and with the whole response as
-    its `additional_kwargs`; a follow-up question is understood from the messages before it.
+    Takes what `create_graph` takes. Each answer is a message with its doubt before it and its sources below, and with
+    the response as its `additional_kwargs`; a follow-up question is understood from the messages before it.
     """
-    chosen = settings or load_settings()
-    return build_chat(create_graph(chosen, **own), context_schema(chosen))
+    chosen = as_settings(settings)
+    return build_chat(create_graph(chosen, doubt_in_text=doubt_in_text, **own), context_schema(chosen))
 
 
-def create_verifier(
-    settings: Settings | None = None,
-    *,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: Embeddings | None = None,
-    judge: Judge | None = None,
-) -> StateGraph[Any, Any, Any, Any]:
+def create_verifier(settings: Chosen = None, **own: Unpack[Own]) -> StateGraph[Any, Any, Any, Any]:
     """A graph that verifies a given answer against given passages, uncompiled."""
-    settings = settings or load_settings()
-    check = VerifyGiven(Parts(settings, chat_model=chat_model, embeddings=embeddings, judge=judge).verifier)
-    form = context_schema(settings, JudgingContext)
-    return build_verifier(check=step("verify", check, settings.context()), context_schema=form)
+    parts = Parts(as_settings(settings), **own)
+    form = context_schema(parts.settings, JudgingContext)
+    check = step("verify", VerifyGiven(parts.verifier), parts.settings.context())
+    return build_verifier(check=check, context_schema=form)
 
 
 def drawn(name: str) -> Any:
@@ -135,9 +129,8 @@ def read(
     passages: Iterable[Any],
     *,
     asks: bool | None = None,
-    settings: Settings | None = None,
-    embeddings: Embeddings | None = None,
-    judge: str | Judge | None = None,
+    settings: Chosen = None,
+    **own: Unpack[Own],
 ) -> Reading:
     """Read a claim or a question with passages: judged as a claim of an answer is, ranked as what a question finds.
 
@@ -149,12 +142,10 @@ def read(
         raise InputError(f"The text to read came as {text!r}; wanted a claim or a question: give a string with words.")
     text, given = encodable(text), as_passages(passages)
     asking = text.rstrip().endswith(("?", "？")) if asks is None else asks
-    options = settings or load_settings()
-    own = None if isinstance(judge, str) else judge
-    parts = _parts(options, embeddings=embeddings, judge=own)
+    parts = _parts(as_settings(settings), **own)
     if asking:
         return _question(text, given, parts)
-    named = judge if isinstance(judge, str) else "custom" if own else options.judge
+    named = "custom" if "judge" in parts.own else parts.settings.judge
     claim, notes = Claim(text=text, start=0, end=len(text), type="factual"), Notes()
     [verdict] = parts.verifier.judged([claim], given, notes, judge=named)
     place, lacking = verdict["evidence"], verdict.get("unsupported_spans", [])
@@ -191,24 +182,22 @@ def verify(
     passages: Iterable[Any],
     question: str | None = None,
     *,
-    settings: Settings | None = None,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: Embeddings | None = None,
-    judge: str | Judge | None = None,
+    settings: Chosen = None,
     policy: str | None = None,
     policy_scores: bool = False,
     known_facts: Sequence[str] = (),
+    **own: Unpack[Own],
 ) -> Verification:
     """Judge every claim of an answer against passages.
 
-    `passages` are strings, LangChain documents, or objects with text and metadata. `judge` is a name or any callable
-    of the judge protocol. Raises InputError for an answer or passages of the wrong shape.
+    `passages` are strings, LangChain documents, or objects with text and metadata; `own` are parts of your own, as of
+    `create_graph`. Raises InputError for an answer or passages of the wrong shape.
     """
-    options = settings or load_settings()
-    own = None if isinstance(judge, str) else judge
-    given = {"judge": "custom" if own else judge, "policy": policy, "known_facts": tuple(known_facts)}
-    verifier = _parts(options, chat_model=chat_model, embeddings=embeddings, judge=own).verifier
-    chosen = options.model_copy(update={name: value for name, value in given.items() if value})
+    parts = _parts(as_settings(settings), **own)
+    judge = "custom" if "judge" in parts.own else None
+    given = {"judge": judge, "policy": policy, "known_facts": tuple(known_facts)}
+    verifier = parts.verifier
+    chosen = parts.settings.model_copy(update={name: value for name, value in given.items() if value})
     read = as_passages(passages)
     return verifier(question or "", answer, read, Notes(), **chosen.judging, policy_scores=policy_scores)
 
@@ -223,36 +212,35 @@ def verify_and_correct(
     answer: str,
     passages: Iterable[Any] | None = None,
     *,
-    settings: Settings | None = None,
-    chat_model: "BaseChatModel | None" = None,
-    embeddings: Embeddings | None = None,
-    store: Any = None,
-    judge: str | Judge | None = None,
+    settings: Chosen = None,
     max_crag_attempts: int | None = None,
     confidence_threshold: float | None = None,
     on_low_confidence: OnLowConfidence = "flag",
+    **own: Unpack[Own],
 ) -> CorrectionResult:
     """Verify an answer and correct it until it reaches the threshold, the attempts are used up or nothing improves.
 
-    Corrections search `store` where one is given; else they work with the given passages. By default an answer that
-    stays below the threshold is returned with its issues, because it was the caller's. Raises InputError for an option
-    that is out of its range.
+    Corrections search a `store` or a `retriever` that is given; else they work with the given passages. By default an
+    answer that stays below the threshold is returned with its issues, because it was the caller's. Raises InputError
+    for an option that is out of its range.
     """
-    own = None if isinstance(judge, str) else judge
-    options = settings or (load_settings() if store is not None else load_settings(store=None))
+    searches = settings is not None or own.get("store") is not None or own.get("retriever") is not None
+    options = as_settings(settings) if searches else load_settings(store=None)
+    judge = own.get("judge")
     given = {
         "show_claims": True,
         "on_low_confidence": on_low_confidence,
         "verify": True,
-        "judge": "custom" if own else judge,
+        "judge": judge if judge is None or isinstance(judge, str) else "custom",
         "max_crag_attempts": max_crag_attempts,
         "confidence_threshold": confidence_threshold,
     }
-    graph = create_graph(options, chat_model=chat_model, embeddings=embeddings, store=store, judge=own).compile()
+    graph = create_graph(options, **own).compile()
     inputs: dict[str, Any] = {"question": question, "answer": answer}
     if passages is not None:
         inputs["passages"] = as_passages(passages)
-    response = graph.invoke(inputs, context=options_of({k: v for k, v in given.items() if v is not None}))
+    context = options_of({k: v for k, v in given.items() if v is not None})
+    response: dict[str, Any] = {**graph.invoke(inputs, context=context)}
     attempts = response["attempts"]
     return CorrectionResult(
         final_response=response["answer"],
@@ -281,7 +269,7 @@ _shared: dict[str, Parts] = {}
 _SHARED_LOCK = Lock()
 
 
-def _parts(settings: Settings, **own: Any) -> Parts:
+def _parts(settings: Settings, **own: Unpack[Own]) -> Parts:
     if any(part is not None for part in own.values()):
         return Parts(settings, **own)
     key = settings.model_dump_json()

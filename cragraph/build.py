@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.models.reader import Reader
 from cragraph.models.servers import chat_model
 from cragraph.prompts.load import Prompts
-from cragraph.protocols import ClaimExtractor, Embeddings, Generator, Judge, QueryWriter, Reranker, Retriever
+from cragraph.protocols import ClaimExtractor, Embeddings, Generator, Judge, Own, QueryWriter, Reranker, Retriever
 from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.search.neighbours import Neighbours
@@ -41,7 +41,7 @@ from cragraph.search.rerankers.llm import LLMReranker
 from cragraph.search.rerankers.nearest import NearestReranker
 from cragraph.search.rerankers.others import CompressorReranker, named_reranker
 from cragraph.search.retriever import SearchRetriever, SourceWeights
-from cragraph.settings import Settings
+from cragraph.settings import Settings, loaded
 from cragraph.store import Store, open_store
 from cragraph.store.records import unit
 from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
@@ -84,19 +84,61 @@ KEPT: Final = {"llm": 3}
 WHOLE_TABLE: Final = 40  # rows of a table that a capable model is given whole
 
 
+_NAMED: Final = ("chat_model", "embeddings", "retriever", "reranker", "judge")
+_SETTING: Final = {"chat_model": "model"}
+_WANTED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "chat_model": (("ainvoke", "bind"), "a LangChain chat model, or a name such as 'ollama:llama3.2'"),
+    "embeddings": (("embed_query",), "LangChain embeddings, or a name such as 'ollama:nomic-embed-text'"),
+    "store": (
+        ("similarity_search", "dense", "__fspath__", "casefold"),
+        "a folder, a name such as 'chroma:FOLDER', a LangChain VectorStore, or a store that is open",
+    ),
+    "retriever": (
+        ("invoke", "similarity_search", "__call__"),
+        "a LangChain BaseRetriever or VectorStore, its 'module:name', or a part of the protocol Retriever",
+    ),
+    "reranker": (
+        ("compress_documents", "__call__"),
+        "a LangChain BaseDocumentCompressor, a name, or a part of the protocol Reranker",
+    ),
+    "judge": (("__call__",), "a name, or a part of the protocol Judge"),
+    "generator": (("__call__",), "a part of the protocol Generator"),
+    "query_writer": (("__call__",), "a part of the protocol QueryWriter"),
+}
+"""What each part of a caller's has one of, and what is wanted in words."""
+
+
+def checked_part(name: str, part: Any) -> None:
+    """Raises SettingsError for a part that there is none of, or that is something else."""
+    if name not in _WANTED:
+        raise SettingsError(f"There is no part {name!r}: give {', '.join(_WANTED)}.")
+    methods, wanted = _WANTED[name]
+    if isinstance(part, type) or not any(hasattr(part, method) for method in methods):
+        came = f"the class {part.__name__}" if isinstance(part, type) else f"a {type(part).__name__}"
+        raise SettingsError(f"{name} came as {came}; wanted {wanted}.")
+
+
 class Parts:
     """Every part of a graph, built once, when it is first needed: from the settings, unless the caller brought it.
 
-    `own` are the caller's: `chat_model`, `embeddings`, `store`, `retriever`, `reranker` and `judge` of `create_graph`.
+    `own` are the caller's, as `Own` of `protocols.py` has them. Raises SettingsError for one that is none.
     """
 
-    def __init__(self, settings: Settings, **own: Any) -> None:
-        self.settings = settings
-        self.own = {name: part for name, part in own.items() if part is not None}
-        if settings.retriever and not {"retriever", "store"} & self.own.keys():
-            self.own["retriever"] = load_retriever(settings.retriever)
-        if hasattr(self.own.get("retriever"), "similarity_search"):
-            self.own["store"] = self.own.pop("retriever")
+    def __init__(self, settings: Settings, **own: Unpack[Own]) -> None:
+        given: dict[str, Any] = {name: part for name, part in own.items() if part is not None}
+        named = {_SETTING.get(name, name): given.pop(name) for name in _NAMED if isinstance(given.get(name), str)}
+        if named:
+            loaded(named, {setting: name for name, setting in _SETTING.items()})  # refuses what is no name
+        self.settings = settings.model_copy(update=named)
+        self.own = given
+        for name, part in given.items():
+            checked_part(name, part)
+        if self.settings.retriever and not {"retriever", "store"} & given.keys():
+            given["retriever"] = load_retriever(self.settings.retriever)
+        if hasattr(given.get("retriever"), "similarity_search"):
+            given["store"] = given.pop("retriever")
+        if hasattr(given.get("store"), "similarity_search"):
+            given["store"] = LangChainStore(given["store"])
 
     # -- models ------------------------------------------------------------------------------------------------
 
@@ -203,8 +245,6 @@ class Parts:
         target = self.own.get("store", self.settings.store)
         if isinstance(target, Store | LangChainStore):
             return target
-        if hasattr(target, "similarity_search"):
-            return LangChainStore(target)
         if not target and not create:
             raise StoreMissingError("There is no store: set CRAG_STORE or pass --store, then `cragraph ingest PATH`.")
         if is_named(target):
@@ -232,7 +272,12 @@ class Parts:
         """What finds passages: in the store, or in a LangChain retriever."""
         expand = self._expander()
         if self.foreign:
-            return ForeignRetriever(self.own["retriever"], self.settings.timeout_s, expand)
+            own: Any = self.own["retriever"]
+            return (
+                ForeignRetriever(own, self.settings.timeout_s, expand)
+                if hasattr(own, "invoke")
+                else cast(Retriever, own)
+            )
         more = {"expand": expand} if expand else {}
         return SearchRetriever(self.store, weights=self.source_weights, **more)
 
@@ -302,6 +347,8 @@ class Parts:
     @once
     def generator(self) -> Generator:
         """What writes answers."""
+        if "generator" in self.own:
+            return cast(Generator, self.own["generator"])
         if self.chat is None:
             return ExtractiveGenerator(self.ranker)
         return ChatGenerator(self.chat, self.prompts, ranker=self.ranker)
@@ -309,12 +356,14 @@ class Parts:
     @once
     def quoting(self) -> Generator | None:
         """What quotes the passages where a chat model's answer is not accepted; None where nothing does."""
-        quotes = self.chat is not None and self.settings.extractive_fallback
+        quotes = self.chat is not None and "generator" not in self.own and self.settings.extractive_fallback
         return ExtractiveGenerator(self.ranker) if quotes else None
 
     @once
     def query_writer(self) -> QueryWriter:
         """What writes the targeted queries of a correction."""
+        if "query_writer" in self.own:
+            return cast(QueryWriter, self.own["query_writer"])
         if self.chat is None:
             return TargetedQueries()
         return ChatQueries(

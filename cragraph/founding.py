@@ -15,7 +15,7 @@ from enum import Enum
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, NotRequired
+from typing import TYPE_CHECKING, Any, Final, NotRequired, Unpack
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -31,7 +31,7 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.metrics import ANSWER_CHARACTERS, append_line
 from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
-from cragraph.protocols import Judge, Notes
+from cragraph.protocols import Judge, Notes, Own
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.settings import load_settings
 from cragraph.types import IDK, ClaimType, Mode, Passage, Verdict
@@ -758,19 +758,19 @@ def corrective_rag_loop(
     context: str | Iterable[Any],
     user_model: str | None = None,
     max_attempts: int = 2,
-    *,
-    store: Any = None,
+    **own: Unpack[Own],
 ) -> CRAGResult:
     """Correct a poorly grounded response: re-query, retrieve, rewrite, verify again, at most `max_attempts` times.
 
-    Further context is searched in `store`, if one is given. A response that is grounded comes back as it is.
+    Further context is searched in a `store` or by a `retriever` that is given. A grounded response comes back as it is.
     """
     if verification.is_grounded:
         return CRAGResult(original_response, verification.confidence, 0, [verification], False)
     chosen: dict[str, Any] = {"model": user_model} if user_model is not None else {}
-    settings = load_settings(policy="claims", **chosen, **({"store": None} if store is None else {}))
+    alone = {} if {"store", "retriever"} & own.keys() else {"store": None}
+    settings = load_settings(policy="claims", **chosen, **alone)
     done = verify_and_correct(
-        query, original_response, _as_context(context), settings=settings, store=store, max_crag_attempts=max_attempts
+        query, original_response, _as_context(context), settings=settings, max_crag_attempts=max_attempts, **own
     )
     later = [Verification.from_dict(record, record["claims"]) for record in done.history[1:] if record]
     history = [verification, *map(VerificationResult.of, later)]
@@ -793,16 +793,19 @@ async def chat_with_verification(
     enable_verification: bool = True,
     enable_crag: bool = True,
     confidence_threshold: float = 0.7,
+    **own: Unpack[Own],
 ) -> ChatResponse:
     """Answer a prompt from a workspace, verified and corrected.
 
-    `workspace` is the folder of a store, else the name of a collection in the store of the settings; `model` a chat
-    model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
+    `workspace` is the folder of a store, else the name of a collection in the store that is given or set; `model` a
+    chat model such as ``ollama:llama3.2``, or none for the embedded parts. Without verification that field is left out.
     """
     place: dict[str, Any] = {"store": workspace} if Path(workspace).is_dir() else {"collection": (workspace,)}
+    if "retriever" in own:  # it has no collections
+        place = {}
     threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
     options = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
-    graph = create_graph(load_settings(model=model, **place)).compile()
+    graph = create_graph(load_settings(model=model, **place), **own).compile()
     response = await graph.ainvoke({"question": prompt}, context=options_of(options))
     reply = ChatResponse(content=response["answer"], model=model or "embedded", workspace=workspace)
     if response["verification"]:

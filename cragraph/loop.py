@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from langgraph.graph import StateGraph
-
 from cragraph.build import FETCHED, KEPT, Parts
-from cragraph.graph.build import Act, build_graph, rescue, step
+from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, step
 from cragraph.metrics import log_run
 from cragraph.models.speak import speak
 from cragraph.nodes.compute import Compute
@@ -41,11 +39,12 @@ class LazySearch:
         return self.parts.retriever(*given, **more)
 
 
-def graph_of(parts: Parts, ways: Ways = Ways()) -> StateGraph[Any, Any, Any, Any]:  # noqa: B008  (frozen)
-    """The corrective loop of some parts, uncompiled."""
+def graph_of(parts: Parts, ways: Ways = Ways(), **joined: Any) -> LoopGraph:  # noqa: B008  (frozen)
+    """The corrective loop of some parts, uncompiled; `joined` are `inputs` and `doubt_in_text` of `build_graph`."""
     defaults = parts.settings.context()
-    nodes = {name: step(name, act, defaults) for name, act in acts_of(parts, ways).items()}
-    return build_graph(**nodes, defaults=defaults, context_schema=context_schema(parts.settings), rescue=rescue)
+    nodes: dict[str, Any] = {name: step(name, act, defaults) for name, act in acts_of(parts, ways).items()}
+    form = context_schema(parts.settings)
+    return build_graph(**nodes, defaults=defaults, context_schema=form, rescue=rescue, **joined)
 
 
 def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008  (frozen)

@@ -10,12 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from os import PathLike
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, TypeVar
 
 from cragraph.errors import mask, printable
 from cragraph.types import AnswerSpan, Claim, Conflict, Passage, Verdict
+
+if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.vectorstores import VectorStore
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -274,3 +281,20 @@ class QueryWriter(Named, Protocol):
         passages: Sequence[Passage] = (),
         /,
     ) -> list[str]: ...
+
+
+class Own(TypedDict, total=False):
+    """The parts that a caller brings: objects, or their names as in the settings.
+
+    `store` is a folder, a name such as ``chroma:FOLDER``, any LangChain vector store, or a store that is open;
+    `retriever` any LangChain retriever, ``module:name`` of one, or a part of the protocol.
+    """
+
+    chat_model: "BaseChatModel | str | None"
+    embeddings: Embeddings | str | None
+    store: "Store | VectorStore | str | PathLike[str] | None"
+    retriever: "Retriever | BaseRetriever | VectorStore | str | None"
+    reranker: "Reranker | BaseDocumentCompressor | str | None"
+    judge: Judge | str | None
+    generator: Generator | None
+    query_writer: QueryWriter | None

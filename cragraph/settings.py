@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final
@@ -186,6 +187,23 @@ def load_settings(**explicit: Any) -> Settings:
     return loaded(explicit)
 
 
+Chosen = Settings | Mapping[str, Any] | str | PathLike[str] | None
+"""What a caller may give as settings: them, a dictionary of them, a settings file; None: those of the surroundings."""
+
+
+def as_settings(given: Chosen) -> Settings:
+    """Settings from what a caller gave; raises SettingsError for what is wrong in it."""
+    if isinstance(given, Settings):
+        return given
+    if isinstance(given, str | PathLike):
+        return load_settings(**in_file(Path(given)))
+    if given is None or isinstance(given, Mapping):
+        return load_settings(**(given or {}))
+    raise SettingsError(
+        f"The settings came as a {type(given).__name__}; wanted Settings, a dictionary or a file's path."
+    )
+
+
 def loaded(explicit: Mapping[str, Any], called: Mapping[str, str] = MappingProxyType({})) -> Settings:
     """`load_settings`, whose errors call an argument as the person did who gave it: `called` has those names."""
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
@@ -248,16 +266,18 @@ def config_path() -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def in_file() -> dict[str, Any]:
+def in_file(path: Path | None = None) -> dict[str, Any]:
     """The settings of the file; of a `config.yaml`, which other programs have too, only our two blocks.
 
     These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; what is in them counts as settings.
     """
-    path = config_path()
+    path = path or config_path()
     if path is None:
         return {}
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read ({error.strerror or error}): correct the path.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark else ""

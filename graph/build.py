@@ -1,14 +1,17 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
 import time
-from collections.abc import Callable, Mapping
+from asyncio import get_running_loop
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, Final, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.channels import EphemeralValue
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -18,9 +21,9 @@ from langgraph.types import Command
 from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
-from cragraph.graph.state import CragInput, CragOutput, State, VerifyInput, VerifyOutput, VerifyState
+from cragraph.graph.state import CragInput, CragOutput, Response, State, VerifyInput, VerifyOutput, VerifyState
 from cragraph.passages import place_of
-from cragraph.protocols import Notes, deadline
+from cragraph.protocols import CALLERS_LOOP, Notes, deadline
 from cragraph.types import doubt_of
 
 Act = Callable[[Any, Context, Notes], dict[str, Any]]
@@ -30,7 +33,29 @@ Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
 UNRESCUED: Final = ("review", "finalize")  # nodes whose failure has nowhere to go: the end must be reached
 
-STEPS_A_PASS = 5  # retrieve, rerank, generate, verify, requery
+MOST_STEPS: Final = 5 * (MAX_ATTEMPTS + 1) + 2  # retrieve, rerank, generate, verify and requery in every pass
+
+HANDLER: Final = "__error_handler__"  # what LangGraph calls a handler of failures
+WAYS: Final = {
+    ("rerank", "generate"): "enough passages",
+    ("rerank", "finalize"): "too few passages",
+    ("rerank", "review"): "ask a person",
+    ("verify", "requery"): "below the threshold",
+    ("verify", "finalize"): "accepted, or nothing is left to try",
+    ("verify", "review"): "ask a person",
+    ("review", "finalize"): "accept or abstain",
+    ("review", "verify"): "edit",
+    ("review", "retrieve"): "search with queries",
+    ("review", "requery"): "search",
+}
+"""What decides on the ways of the loop, in words, for its drawing."""
+
+UNTOLD: Final = ("attempts", "timings_ms", "messages")
+"""What of a response a message does not carry: a thread keeps every message."""
+
+TAKES: Final = ("question", "messages", "passages")
+"""What the loop takes of the state of a graph that it is a node of, unless it is told otherwise: never an answer, which
+would be verified at every turn of a thread."""
 
 
 @dataclass
@@ -46,42 +71,105 @@ class Channels(State):
 class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A compiled graph that refuses inputs and options that it does not know, by their names.
 
-    As a node of another graph it takes its own keys of that graph's state, and leaves the others.
+    As a node of another graph it takes its own keys of that graph's state, and leaves the others. Its loop is bounded
+    by `max_crag_attempts`: a smaller `recursion_limit` would only lose the answer, so it is raised. A checkpointer
+    keeps what a run ends with, unless the caller asks for every step (`durability`).
     """
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Stream as usual; `invoke` comes through here too."""
-        return super().stream(self._checked(input, config, kwargs.get("context")), config, **kwargs)
+        input, config = self._checked(input, config, kwargs.get("context")), self._bounded(config)
+        return super().stream(input, config, **self._kept(config, kwargs))
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Stream as usual; `ainvoke` comes through here too."""
-        async for event in super().astream(self._checked(input, config, kwargs.get("context")), config, **kwargs):
+        CALLERS_LOOP.set(get_running_loop())
+        input, config = self._checked(input, config, kwargs.get("context")), self._bounded(config)
+        async for event in super().astream(input, config, **self._kept(config, kwargs)):
             yield event
+
+    def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Any:
+        """The drawing, without the handlers of failures, and with what decides on each way."""
+        drawing = super().get_graph(config, xray=xray)
+        drawing.nodes = {name: node for name, node in drawing.nodes.items() if not name.startswith(HANDLER)}
+        drawing.edges = [
+            edge._replace(data=WAYS.get((edge.source, edge.target), edge.data) if edge.conditional else edge.data)
+            for edge in drawing.edges
+            if {edge.source, edge.target} <= drawing.nodes.keys()
+        ]
+        return drawing
 
     def _checked(self, input: Any, config: RunnableConfig | None, context: Any) -> Any:
         known = getattr(self.builder.input_schema, "model_fields", None)  # None for messages: their channel reads them
+        if known is not None and is_node(config) and not isinstance(input, Command) and input is not None:
+            input = self._taken(input, known)
         if isinstance(input, Mapping) and known is not None:
-            if is_node(config):
-                input = {name: input[name] for name in known if name in input}
             if unknown := sorted(set(map(str, input)) - set(known)):
                 raise InputError(f"There is no input {', '.join(unknown)}: give {', '.join(known)}.")
             if missing := [name for name, info in known.items() if info.is_required() and input.get(name) is None]:
                 raise InputError(f"The input lacks {', '.join(missing)}: give {', '.join(missing)}.")
+        schema = cast(type[Context], self.builder.context_schema)
         if isinstance(context, Mapping):
-            options_of(context, cast(type[Context], self.builder.context_schema))
+            options_of(context, schema)
+        given = (config or {}).get("configurable", {})
+        for name in given.keys() - (context if isinstance(context, Mapping) else {}).keys():
+            meant = get_close_matches(name, schema.model_fields, n=1, cutoff=0.85)
+            if meant and (name not in schema.model_fields or context is None):
+                raise InputError(
+                    f"{name!r} came in `configurable`, where it does nothing: give the option {meant[0]} as "
+                    f"context={{{meant[0]!r}: …}}."
+                )
         return input
+
+    def _taken(self, state: Any, known: Collection[str]) -> dict[str, Any]:
+        """What this graph reads of the state of a graph that it is a node of."""
+        takes = getattr(self.builder, "takes", None) or {name: name for name in known}
+        read = state.get if isinstance(state, Mapping) else partial(getattr, state)
+        found = {name: read(theirs, None) for name, theirs in takes.items()}
+        *before, last = found.get("messages") or [None]
+        told = (getattr(one, "additional_kwargs", {}).get("question") for one in reversed(before))
+        if getattr(last, "type", "") == "human" and found.get("question") == next(filter(None, told), None):
+            found["question"] = None  # left over from the response before
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _bounded(self, config: RunnableConfig | None) -> RunnableConfig:
+        limit = max((config or {}).get("recursion_limit", MOST_STEPS), MOST_STEPS)
+        return RunnableConfig(**{**(config or {}), "recursion_limit": limit})
+
+    def _kept(self, config: RunnableConfig, given: dict[str, Any]) -> dict[str, Any]:
+        inherited = config.get("configurable", {})
+        saver = self.checkpointer or inherited.get("__pregel_checkpointer")
+        chosen = given.get("durability") or inherited.get("__pregel_durability") or "checkpoint_during" in given
+        context, name = given.get("context"), "ask_on_low_confidence"
+        asks = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+        if asks is None or (isinstance(context, Context) and name not in context.model_fields_set):
+            asks = cast(type[Context], self.builder.context_schema).model_fields[name].default
+        # A run that may wait for a person is kept before its stream ends: who reads the stream resumes it from there.
+        return given if chosen or asks or not saver else given | {"durability": "exit"}
 
 
 class AnsweringGraph(CheckedGraph):
-    """The loop, compiled; as a node of another graph it adds its answer to that graph's messages."""
+    """The loop, compiled; as a node of another graph it adds its answer, once, to that graph's messages."""
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run as usual."""
-        return self._told(super().invoke(input, config, **kwargs), input, config)
+    streams = False  # whether the draft's words are streamed as messages of the graph that this is a node of
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+    def invoke(  # type: ignore[override]  # narrower: version v2, which wraps the response, is not for it
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Response:
         """Run as usual."""
-        return self._told(await super().ainvoke(input, config, **kwargs), input, config)
+        return cast(Response, self._told(super().invoke(input, self._quiet(config), **kwargs), input, config))
+
+    async def ainvoke(  # type: ignore[override]
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Response:
+        """Run as usual."""
+        response = await super().ainvoke(input, self._quiet(config), **kwargs)
+        return cast(Response, self._told(response, input, config))
+
+    def _quiet(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        if config is None or self.streams or not is_node(config):
+            return config
+        return RunnableConfig(**{**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]})
 
     def _told(self, response: Any, input: Any, config: RunnableConfig | None) -> Any:
         if not is_node(config) or not isinstance(response, dict) or not isinstance(response.get("answer"), str):
@@ -90,15 +178,22 @@ class AnsweringGraph(CheckedGraph):
         # Messages that are none of LangChain's are kept by no channel that would add one to them.
         if not all(isinstance(message, BaseMessage) for message in held or ()):
             return response
-        return response | {"messages": [AIMessage(self.said(response), additional_kwargs=response)]}
+        doubt = doubt_of(response.get("decision"))
+        text = self.said(response)
+        if getattr(self.builder, "doubt_in_text", False):
+            text = f"{doubt}{text}"
+        kept = {name: value for name, value in response.items() if name not in UNTOLD}
+        return response | {"messages": [AIMessage(text, additional_kwargs=kept | {"doubt": doubt.strip()})]}
 
     def said(self, response: Mapping[str, Any]) -> str:
-        """The text of the message, a doubt first."""
-        return f"{doubt_of(response.get('decision'))}{response['answer']}"
+        """The text of the message."""
+        return str(response["answer"])
 
 
 class ChattingGraph(AnsweringGraph):
     """The loop as the node of a conversation: the sources stand below each answer."""
+
+    streams = True
 
     def said(self, response: Mapping[str, Any]) -> str:
         """The answer, and where each of its citations points, in a line each."""
@@ -119,7 +214,20 @@ class BoundedGraph(StateGraph[Any, Any, Any, Any]):
         """Compile as usual, with a recursion limit that follows from the largest number of attempts."""
         compiled = super().compile(*args, **kwargs)
         graph = self.compiles_to(**{name: value for name, value in vars(compiled).items() if name != "__orig_class__"})
-        return graph.with_config(recursion_limit=STEPS_A_PASS * (MAX_ATTEMPTS + 1) + 2)
+        return graph.with_config(recursion_limit=MOST_STEPS)
+
+
+class LoopGraph(BoundedGraph):
+    """The corrective loop, uncompiled."""
+
+    compiles_to: type[CheckedGraph] = AnsweringGraph
+    takes: Mapping[str, str] | None = None
+    """As a node of another graph: the inputs that it takes, each with the key of that graph's state."""
+    doubt_in_text: bool = False  # whether a message begins with the doubt, beside `additional_kwargs`
+
+    def compile(self, *args: Any, **kwargs: Any) -> AnsweringGraph:
+        """Compile as usual."""
+        return cast(AnsweringGraph, super().compile(*args, **kwargs))
 
 
 def is_node(config: RunnableConfig | None) -> bool:
@@ -148,11 +256,14 @@ def build_graph(
     defaults: Context | None = None,
     context_schema: type[Context] = Context,
     rescue: Callable[..., Any] | None = None,
+    inputs: Mapping[str, str] | Collection[str] = TAKES,
+    doubt_in_text: bool = False,
     **nodes: Node,
-) -> StateGraph[Channels, Context, CragInput, CragOutput]:
+) -> LoopGraph:
     """Join the seven nodes into the loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
-    `rescue` handles the failure of any node that works on a correction.
+    `rescue` handles the failure of any node that works on a correction. `inputs` are what the loop takes of the state
+    of a graph that it is a node of, by name, or each with the key of that state. Raises InputError for another name.
     """
     options = defaults or context_schema()
 
@@ -163,8 +274,11 @@ def build_graph(
         decided.__name__ = decide.__name__  # LangGraph names the branch after it
         return decided
 
-    graph = BoundedGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
-    graph.compiles_to = AnsweringGraph
+    graph = LoopGraph(Channels, input_schema=CragInput, output_schema=CragOutput, context_schema=context_schema)
+    graph.doubt_in_text = doubt_in_text
+    graph.takes = dict(inputs) if isinstance(inputs, Mapping) else {name: name for name in inputs}
+    if unknown := sorted(graph.takes.keys() - CragInput.model_fields.keys()):
+        raise InputError(f"There is no input {', '.join(unknown)}: give {', '.join(CragInput.model_fields)}.")
     for name, node in nodes.items():
         graph.add_node(name, cast(Any, node), error_handler=None if name in UNRESCUED else rescue)
     graph.add_edge(START, routing.FIRST)

@@ -4,10 +4,12 @@ What a step writes to the `EPHEMERAL` fields only the next step sees, so that a 
 clean: `retrieve` has `queries` only when `requery` has just written them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
+from typing_extensions import TypedDict
 
 from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage
 
@@ -89,42 +91,63 @@ class CragInput(BaseModel):
     )
 
 
-class CragOutput(BaseModel):
-    """The response of a run."""
-
-    model_config = ConfigDict(defer_build=True)
+class Response(TypedDict):
+    """What a run returns: the answer with what was decided on it, and why."""
 
     question: str
-    asked: str = Field(description="The question as it was understood: in a conversation, as it stands alone.")
+    asked: Annotated[
+        str, Field(description="The question as it was understood: in a conversation, as it stands alone.")
+    ]
     answer: str
     abstained: bool
-    confidence: float | None = Field(description="0..1; null where verification was off.")
+    confidence: Annotated[float | None, Field(description="0..1; null where verification was off.")]
     confidence_level: Level | None
-    is_grounded: bool | None = Field(
-        description="Whether the passages support the answer, at the threshold, and it was not refused."
-    )
-    accepted: bool | None = Field(description="Whether the answer is given without a doubt.")
-    decision: dict[str, Any] | None = Field(
-        description="`outcome` (accepted, doubtful, refused), `confidence`, `threshold`, `set_by`, `why`; null where "
-        "verification was off."
-    )
+    is_grounded: Annotated[
+        bool | None,
+        Field(description="Whether the passages support the answer, at the threshold, and it was not refused."),
+    ]
+    accepted: Annotated[bool | None, Field(description="Whether the answer is given without a doubt.")]
+    decision: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="`outcome` (accepted, doubtful, refused), `confidence`, `threshold`, `set_by`, `why`; null "
+            "where verification was off."
+        ),
+    ]
     citations: list[Citation]
-    computed: Computed | None = Field(
-        description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."
-    )
-    conflicts: list[Conflict] = Field(
-        description="Passages that answer the question differently, two by two; the newer first where that is known."
-    )
-    verification: dict[str, Any] | None = Field(description="null where verification was off or failed.")
+    computed: Annotated[
+        Computed | None,
+        Field(description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."),
+    ]
+    conflicts: Annotated[
+        list[Conflict],
+        Field(
+            description="Passages that answer the question differently, two by two; the newer first where that is "
+            "known."
+        ),
+    ]
+    verification: Annotated[dict[str, Any] | None, Field(description="null where verification was off or failed.")]
     attempts: list[Attempt]
-    issues: list[str] = Field(description="What is wrong with the answer, in plain sentences.")
-    nearest: list[Nearest] = Field(description="Of an abstention: the passages that come nearest, best first.")
-    stopped: str = Field(description="Why the loop ended: accepted, nothing at fault, attempts used up, and the like.")
-    degraded: list[str] = Field(description="What did not run as asked, and why; empty when all went well.")
-    models: dict[str, str] = Field(description="What ran, by role.")
+    issues: Annotated[list[str], Field(description="What is wrong with the answer, in plain sentences.")]
+    nearest: Annotated[
+        list[Nearest], Field(description="Of an abstention: the passages that come nearest, best first.")
+    ]
+    stopped: Annotated[
+        str, Field(description="Why the loop ended: accepted, nothing at fault, attempts used up, and the like.")
+    ]
+    degraded: Annotated[list[str], Field(description="What did not run as asked, and why; empty when all went well.")]
+    models: Annotated[dict[str, str], Field(description="What ran, by role.")]
     llm_calls: int
-    tokens: dict[str, int] = Field(description="What chat models `read` and `wrote`; empty where none ran.")
+    tokens: Annotated[dict[str, int], Field(description="What chat models `read` and `wrote`; empty where none ran.")]
     timings_ms: dict[str, float]
+    __interrupt__: NotRequired[Sequence[Any]]  # of a run that waits for a person, what it asks
+
+
+_SHOWN: Final[dict[str, Any]] = {
+    name: (kind, ...) for name, kind in get_type_hints(Response, include_extras=True).items() if name[0] != "_"
+}
+CragOutput = create_model("CragOutput", __doc__="The response of a run.", __config__={"defer_build": True}, **_SHOWN)
+"""`Response` as the graph and the server check it."""
 
 
 class VerifyInput(BaseModel):

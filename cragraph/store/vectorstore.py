@@ -705,10 +705,12 @@ def open_chroma(target: str, embeddings: Embeddings, *, create: bool = True) -> 
 def _folder(path: str) -> Any:
     import chromadb
 
-    folder = at_home(path).absolute()  # another name than that of a client of the program around us
+    folder = at_home(path).absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return chromadb.PersistentClient(path=folder, settings=_settings())
+        with suppress(ValueError):  # the program around us has opened it with settings of its own, which are shared
+            return chromadb.PersistentClient(path=folder, settings=_settings())
+        return chromadb.PersistentClient(path=folder)
     except Exception as error:
         raise StoreError(
             f"the Chroma folder {folder} cannot be opened ({error}): choose another with --store."

@@ -157,8 +157,9 @@ def test_a_founding_call_has_its_documents_signature(
     ours = {n: p for n, p in signature(call).parameters.items() if n != "self"}
     assert list(ours)[: len(parameters)] == list(parameters)
     for own in list(ours)[len(parameters) :]:
-        assert ours[own].kind is ours[own].KEYWORD_ONLY
-        assert ours[own].default is not ours[own].empty
+        assert ours[own].kind is ours[own].VAR_KEYWORD or (
+            ours[own].kind is ours[own].KEYWORD_ONLY and ours[own].default is not ours[own].empty
+        )
     for parameter, default in parameters.items():
         assert ours[parameter].default == (ours[parameter].empty if default is EMPTY else default)
     assert iscoroutinefunction(call) is waits

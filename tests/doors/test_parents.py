@@ -17,7 +17,9 @@ from pydantic import BaseModel
 from cragraph import Context, create_chat, create_graph, create_verifier, load_settings
 from cragraph.errors import InputError
 from cragraph.models.embeddings import EmbeddedEncoder
+from cragraph.passages import as_passages
 from cragraph.store import Store, ingest, open_store
+from tests.support.ollama import OllamaServer
 
 QUESTION = "Why is the sea salt?"
 SEA = "The sea is salt because rivers carry minerals into it."
@@ -237,3 +239,124 @@ async def test_an_option_of_a_conversation_that_cannot_be_used_is_named(filled: 
         chat.invoke(asked, context={"mode": "x"})
     with pytest.raises(InputError, match="mode came as 'x': wanted"):
         await chat.ainvoke(asked, context={"mode": "x"})
+
+
+# -- what is taken, said and kept -----------------------------------------------------------------------------------
+
+
+class Thread(MessagesState, total=False):
+    question: str
+    query: str
+    answer: str
+    passages: list[str]
+    confidence: float
+
+
+def threaded(saver: Any = None, **options: Any) -> Any:
+    crag = create_graph(load_settings(store=None), **options).compile()
+    return StateGraph(Thread).add_node("crag", crag).add_edge(START, "crag").compile(checkpointer=saver)
+
+
+def test_an_answer_that_is_left_in_a_parents_state_is_not_verified_at_the_next_turn() -> None:
+    graph, thread = threaded(InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    first = graph.invoke({"question": QUESTION, "passages": PASSAGES}, thread)
+    assert first["answer"] == ANSWER
+    second = graph.invoke({"question": "What are lakes?"}, thread)
+    assert second["answer"] == "Lakes are mostly fresh water. [1]"
+    assert second["confidence"] > 0.7
+
+
+def test_the_inputs_that_a_node_takes_are_named_and_may_have_other_keys() -> None:
+    taken = threaded(inputs=("question", "answer", "passages"))
+    wrong = {"question": QUESTION, "answer": "The sea is sweet.", "passages": PASSAGES}
+    assert taken.invoke(wrong)["messages"][-1].additional_kwargs["verification"]["crag_attempts"] > 0
+    renamed = threaded(inputs={"question": "query", "passages": "passages"})
+    asked = renamed.invoke({"question": "What are lakes?", "query": QUESTION, "passages": PASSAGES})
+    assert asked["answer"] == ANSWER
+    with pytest.raises(InputError, match="There is no input qestion: give question"):
+        create_graph(load_settings(store=None), inputs=("qestion",))
+
+
+def test_a_message_is_clean_and_its_doubt_stands_beside_it() -> None:
+    asked = {"messages": [HumanMessage(QUESTION)], "passages": PASSAGES}
+    doubts = {"configurable": {}}
+    for in_text in (False, True):
+        parent = StateGraph(Thread, context_schema=Context)
+        crag = create_graph(load_settings(store=None), doubt_in_text=in_text).compile()
+        graph = parent.add_node("crag", crag).add_edge(START, "crag").compile()
+        found = graph.invoke(asked, doubts, context=Context(confidence_threshold=1.0, max_crag_attempts=0))
+        [_, message] = found["messages"]
+        doubt = message.additional_kwargs["doubt"]
+        assert doubt.startswith("Doubtful (")
+        assert message.content == (f"{doubt} {ANSWER}" if in_text else ANSWER)
+
+
+@pytest.mark.enable_socket
+@pytest.mark.server
+def test_under_a_stream_of_messages_the_answer_comes_once() -> None:
+    with OllamaServer("The sea is salt because rivers carry minerals into it [1].") as server:
+        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, extractive_fallback=False)
+        parent = StateGraph(Thread).add_node("crag", create_graph(settings).compile()).add_edge(START, "crag").compile()
+        asked = {"messages": [HumanMessage(QUESTION)], "passages": PASSAGES}
+        told = [message for message, _ in parent.stream(asked, stream_mode="messages")]
+    assert [message.content for message in told] == ["The sea is salt because rivers carry minerals into it [1]."]
+
+
+def kept(saver: InMemorySaver) -> int:
+    """The bytes of all checkpoints."""
+    blobs = sum(len(value) for _, value in saver.blobs.values())
+    steps = (step for spaces in saver.storage.values() for each in spaces.values() for step in each.values())
+    return blobs + sum(len(checkpoint[1]) + len(about[1]) for checkpoint, about, _ in steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("talks", [True, False], ids=["a conversation", "a node of another graph"])
+def test_twelve_turns_take_less_than_a_megabyte_of_checkpoints(talks: bool, tmp_path: Path) -> None:
+    with open_store(None, EmbeddedEncoder()) as store:
+        texts = [f"Bridge {n} is {n + 100} metres long. {'People cross the river on it. ' * 28}" for n in range(60)]
+        store.add(as_passages([{"text": text, "source": f"{n}.md"} for n, text in enumerate(texts)]))
+        saver = InMemorySaver()
+        if talks:
+            graph: Any = create_chat(load_settings(), store=store).compile(checkpointer=saver)
+        else:
+            crag = create_graph(load_settings(), store=store).compile()
+            graph = StateGraph(Thread).add_node("crag", crag).add_edge(START, "crag").compile(checkpointer=saver)
+        for turn in range(12):
+            asked = {"messages": [HumanMessage(f"How long is bridge {turn + 20}?")]}
+            found = graph.invoke(asked, {"configurable": {"thread_id": "1"}})
+            assert f"{turn + 120} metres" in found["messages"][-1].content
+    assert len(found["messages"]) == 24
+    assert kept(saver) < 1_000_000
+
+
+# -- what is refused, and what is not lost --------------------------------------------------------------------------
+
+
+def test_an_option_among_the_configurable_values_is_refused_by_its_name() -> None:
+    asked = {"question": QUESTION, "passages": PASSAGES}
+    for name, meant in (
+        ("confidence_threshold", "confidence_threshold"),
+        ("confidence_treshold", "confidence_threshold"),
+    ):
+        with pytest.raises(InputError, match=f"'{name}' came in `configurable`.*the option {meant}"):
+            loop().invoke(asked, {"configurable": {name: 0.9}})
+    assert loop().invoke(asked, {"configurable": {"thread_id": "1", "user_id": "me"}})["answer"] == ANSWER
+    # As LangGraph's server calls it: the options of a run stand in both.
+    both = {"configurable": {"show_claims": True, "__context_provided__": True}}
+    assert loop().invoke(asked, both, context={"show_claims": True})["answer"] == ANSWER
+
+
+@pytest.mark.parametrize("limit", [3, 8, 10])
+def test_a_small_recursion_limit_does_not_lose_the_best_attempt(limit: int) -> None:
+    given = {"question": QUESTION, "answer": "The sea is salt because whales sing.", "passages": PASSAGES}
+    context = Context(confidence_threshold=0.999, max_crag_attempts=5)
+    found = loop().invoke(given, {"recursion_limit": limit}, context=context)
+    assert found["answer"]
+    assert found["attempts"]
+
+
+def test_the_drawing_has_the_seven_nodes_and_what_decides_on_each_way() -> None:
+    drawn = loop().get_graph().draw_mermaid()
+    assert "error_handler" not in drawn
+    assert "below the threshold" in drawn
+    assert "too few passages" in drawn

@@ -12,7 +12,7 @@ PROMISED = {
     "averify_and_correct", "validate_answer", "AnswerValidator", "ValidationConfig", "verify_supported",
     "calculate_confidence", "Verification", "CorrectionResult", "IDK", "CragError", "Report", "load_settings",
     "__version__", "verify_response", "corrective_rag_loop", "chat_with_verification", "ClaimStatus", "VerifiedClaim",
-    "VerificationResult", "CRAGResult", "Reading", "read",
+    "VerificationResult", "CRAGResult", "Reading", "read", "Response",
 }  # fmt: skip
 
 

@@ -172,6 +172,7 @@ def test_a_retriever_is_named_in_the_settings_and_measured_beside_ours(
     from typer.testing import CliRunner
 
     from cragraph.cli import app
+    from lab.evals.__main__ import app as evals
     from tests.lab.evals.test_retrieval import CORPUS, QRELS, QUERIES
 
     (tmp_path / "own_search.py").write_text(MODULE)
@@ -184,7 +185,7 @@ def test_a_retriever_is_named_in_the_settings_and_measured_beside_ours(
     runner: Callable[..., Any] = CliRunner().invoke
     asked = runner(app, ["ask", QUESTION, "--json", "-q"], env={"CRAG_RETRIEVER": "own_search:retriever"})
     assert "10,935" in json.loads(asked.stdout)["answer"], asked.output
-    measured = runner(app, ["eval", "retrieval", ".", "--retriever", "own_search:retriever", "--json", "-q"])
+    measured = runner(evals, ["retrieval", ".", "--retriever", "own_search:retriever", "--json", "-q"])
     stages = json.loads(measured.stdout)["stages"]
     assert stages["retriever"]["recall@10"] == 1.0
     assert "retriever+rerank" in stages
