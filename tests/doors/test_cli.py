@@ -324,7 +324,12 @@ def test_help_is_short_to_ask_for_and_names_no_python_type(shell: Shell, argumen
 
 def test_graph_draws_the_loop(shell: Shell) -> None:
     drawn = shell("graph").out
-    for edge in ("__start__ --> retrieve", "retrieve --> rerank", "below the threshold&nbsp .-> requery", "requery --> retrieve"):
+    for edge in (
+        "__start__ --> retrieve",
+        "retrieve --> rerank",
+        "below the threshold&nbsp .-> requery",
+        "requery --> retrieve",
+    ):
         assert edge in drawn.replace(";", "")
     assert {"nodes", "edges"} <= shell("graph", "verify", "--json").json.keys()
 
