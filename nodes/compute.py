@@ -54,7 +54,7 @@ class Compute:
             return None
         found = _run([plan.reading]) if plan.reading else []
         if not found:
-            read = partial(read_query, question, tables, state.held, self.near)
+            read = partial(read_query, question, tables, self.near)
             read_as = stand_in("Reading the question as one for a table", read, "it was answered from passages", notes)
             found = _run([reading for reading in read_as or () if reading.chance >= FLOOR / 2])
         if not found:

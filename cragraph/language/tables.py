@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 from cragraph.language.cells import Row, rows_of
@@ -106,8 +106,9 @@ class Table:
         if first := next((c.name for c in naming if tells(c.name)), None):
             if first in worded:
                 return (first,)
-            beside = next((name for name in worded if tells(name)), worded[0] if worded else "")
-            return (first, beside) if beside and self._coded(first) else (first,)
+            coded = self._coded(first)
+            beside = next((name for name in worded if tells(name)), worded[0] if worded and coded else "")
+            return (first, beside) if beside and (coded or self.columns[first].kind == "date") else (first,)
         names = [c.name for c in naming]
         for size in range(2, min(4, len(names)) + 1):
             if tells(*names[:size]):
@@ -147,13 +148,12 @@ def read_column(name: str, values: Sequence[str]) -> Column:
     folded = {value.casefold() for value in known}
     if known and folded <= YES | NO and len(folded & YES) <= 1:
         return Column(name, "flag")
-    days = [day_of(value) for value in values]
-    if known and all(day for value, day in zip(values, days, strict=True) if value.casefold() not in MISSING):
-        return Column(name, "date", days=tuple(days))
+    if known and all(map(day_of, known)):
+        return Column(name, "date", days=tuple(map(day_of, values)))
     comma = any(_SURELY_COMMA.search(_figure_of(value)) for value in known)
     if known and not (comma and any(_SURELY_POINT.search(_figure_of(value)) for value in known)):
-        read = [None if value.casefold() in MISSING else number_of(value, comma=comma) for value in values]
-        if all(read[n] for n, value in enumerate(values) if value.casefold() not in MISSING):
+        if all(number_of(value, comma=comma) for value in known):
+            read = [None if value.casefold() in MISSING else number_of(value, comma=comma) for value in values]
             units = {one.unit for one in read if one and one.unit}
             own = read_header(name).unit
             written = {*units, *([own] if own and units else [])}
@@ -171,6 +171,7 @@ class Number(NamedTuple):
     unit: str = ""
 
 
+@lru_cache(maxsize=1 << 16)
 def number_of(text: str, *, comma: bool = False) -> Number | None:
     """A cell as a figure; None where it says anything else. `comma`: its decimals stand behind a comma."""
     match = _FIGURE.fullmatch(_MARK.sub("", text.strip()))
@@ -197,6 +198,7 @@ def _figure_of(text: str) -> str:
     return match["figure"] if match else ""
 
 
+@lru_cache(maxsize=1 << 16)
 def day_of(text: str) -> str | None:
     """A cell as the day, the month or the year that it is, as 2025-03-14 is written; None for anything else."""
     fact = next(dates(text), None)

@@ -36,7 +36,6 @@ _THAN: Final = re.compile(
     r"\b(?:more|less|fewer|(?!other|rather|over|under|number|after|ever|never)\w+er|worse)\b.*?\bthan\b"
 )
 _COMPARES: Final = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|will|would|can)\b")
-_OR: Final = re.compile(r"\b(?:\w+er|more|less|fewer)\b[^?]*?\bor\b")
 _SUM: Final = re.compile(
     r"\b(?:total(?:s|ed|ling)?|sum|altogether|all together|in all|in total|all told|together|combined|overall"
     r"|add(?:s|ed)? up"
@@ -148,14 +147,12 @@ class Asked:
         self.count = _COUNT.search(self.lower)
         self.how_much = _HOW_MUCH.search(self.lower)
         self.yes_no = _COMPARES.search(self.lower)
-        self.either = _OR.search(self.lower) if not self.than else None
         self.denied = _DENIES.search(self.lower)
         self.rate = _RATE.search(self.lower)
         self.relative = _RELATIVE.search(self.lower) is not None
         self.years = [t for t in self.tokens if YEAR.fullmatch(t.text)]
         stems = {t.stem for t in self.tokens}
         self.dimensions = {name for name, words in ASKS.items() if words & stems}
-        self.money = bool(self.how_much) and "money" in self.dimensions
 
     @property
     def computes(self) -> bool:
@@ -163,7 +160,7 @@ class Asked:
         return any(
             (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
              self.count,
-             self.how_much, self.than and self.yes_no, self.either)
+             self.how_much, self.than and self.yes_no)
         )  # fmt: skip
 
     @property

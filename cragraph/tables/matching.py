@@ -185,7 +185,7 @@ class Matching:
     def flags(self, among: set[int]) -> list[Named]:
         """Columns of yes and no that the question names, and whether it wants the no."""
         found = []
-        for column in self._flag_columns():
+        for column in (column for column in self.table.columns.values() if column.kind == "flag"):
             words = words_of_column(column)
             meaning = {n: {self.at[n].stem, *map(stem, same_words(self.at[n]))} & words for n in among}
             meaning = {n: w for n, w in meaning.items() if self.at[n].stem in w or not self.is_subject(self.at[n])}
@@ -195,9 +195,6 @@ class Matching:
                 found.append(self._flag(column, tokens, partial=len(said) < len(words)))
         return found
 
-    def _flag_columns(self) -> list[Column]:
-        return [column for column in self.table.columns.values() if column.kind == "flag"]
-
     def _flag(self, column: Column, tokens: frozenset[int], *, partial: bool) -> Named:
         """The rows that say yes to a column, or no where the question denies."""
         denied = self.asked.denied
@@ -205,21 +202,6 @@ class Matching:
         value = next((v for v in said if (v.casefold() in NO) == bool(denied) and v), "no" if denied else "yes")
         extra = self.within(*denied.span()) if denied else set[int]()
         return Named({"column": column.name, "test": "=", "values": [value]}, tokens | extra, partial, False)
-
-    def near_flag(self, among: set[int]) -> list[Named]:
-        """The column of yes and no that a word means without naming it."""
-        flags = self._flag_columns()
-        if self.near is None or not flags:
-            return []
-        known = self.about | self.of_words | SAID | GENERIC | {w for c in self.figures for w in words_of_column(c)}
-        for n in among:
-            token = self.at[n]
-            if not (token.light or token.stem in known or not token.text.islower() or self._operates(token)):
-                near = zip(self.near(token.text, [c.header.words for c in flags]), flags, strict=True)
-                value, column = max(near, key=lambda one: one[0])
-                if value >= NEAR:
-                    return [self._flag(column, frozenset({n}), partial=True)]
-        return []
 
     # -- columns of figures ------------------------------------------------------------------------------------
 

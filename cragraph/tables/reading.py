@@ -8,7 +8,6 @@ figure that it does not hold ends it.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import exp
 from typing import Any, Final, NamedTuple, cast
 
@@ -17,14 +16,12 @@ from typing_extensions import TypedDict, Unpack
 from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
-from cragraph.language.sentences import sentence_spans
 from cragraph.language.tables import Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ALL_THERE_ARE,
     GENERIC,
     GROWS,
-    QUANTITY,
     SAID,
     TOP,
     TWO_FOLD,
@@ -46,25 +43,18 @@ from cragraph.tables.matching import (
     where_of,
     words_of_column,
 )
-from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
+from cragraph.types import Condition, Operand, Operation, Query
 
 FEATURES: Final = (
     "bias", "unsaid", "words", "vague", "implied", "partial", "generic", "quiet", "near", "aside", "relative",
-    "adjusted",
 )  # fmt: skip
-WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5, -0.37)
+WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5)
 """Of the chance, a logistic regression: fitted with `python -m lab.benchmarks.computed --fit`."""
 TIED: Final = 0.5  # factor on the chance where another column, or another table, may be meant as well
 FLOOR: Final = 0.6
 """A reading that is less likely than this to be what was asked is not computed: the question goes the ordinary way."""
 RIVAL: Final = 0.4  # share of the odds of the best reading from which on another makes it a toss-up
 
-_ADDS: Final = re.compile(r"(?P<figure>\d+(?:\.\d+)?)\s?(?:%|per ?cent|percent)")
-_MORE: Final = re.compile(
-    r"\b(?:more|extra|surcharge|supplement|on top|higher|dearer|increase\w*|added|plus|additional)\b", re.I
-)
-_OFF: Final = re.compile(r"\b(?:less|off|discount|cheaper|reduction|lower|rebate|reduced)\b", re.I)
-_CLAUSES: Final = re.compile(r";|, (?:and|but)\b|\bbut\b|\.\s")
 _BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)")
 _APART: Final = re.compile(r"\b(?:of|in) (.+?) (?:and|from|to|versus|vs) (.+)")
 _PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
@@ -92,24 +82,19 @@ class Plan(NamedTuple):
     declined: bool = False
 
 
-def read_query(
-    question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
-) -> list[Reading]:
-    """What a question may compute over some tables, the likeliest first; empty where it asks for nothing of the kind.
-
-    `passages` are looked through for what a text adds to a figure of a table, or takes off.
-    """
+def read_query(question: str, tables: Sequence[Table], near: Near | None = None) -> list[Reading]:
+    """What a question may compute over some tables, the likeliest first; empty where it computes nothing."""
     if len(split_question(question)) > 1 or TWO_FOLD.search(question):
         return []
     asked = Asked(question)
-    if not asked.computes and not (passages and asked.money):
+    if not asked.computes:
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
     over = [_Over(asked, table, near) for table in named or tables]
     titles = frozenset().union(*(one.about for one in over))
     for one in over:
         one.elsewhere = titles - one.about
-    readings = [reading for one in over for reading in one.readings(passages) if reading]
+    readings = [reading for one in over for reading in one.readings() if reading]
     # "The dearest item" is looked for where a column names items, if there is such a table.
     loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
     naming = [one.table for one in over if loose & one.label_words]
@@ -135,29 +120,25 @@ def odds(chance: float) -> float:
 
 class _Said(TypedDict, total=False):
     """How a query was found in the words: the columns beside the chosen one, the further `words` that it accounts for;
-    whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`), a text adjusts a figure."""
+    whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`)."""
 
     also: Sequence[Chosen]
     words: Tokens
     quiet: bool
     generic: bool
-    adjusted: bool
 
 
 class _Over(Matching):
     """One question put to one table."""
 
-    def readings(self, passages: Sequence[Passage]) -> Iterator[Reading | None]:
+    def readings(self) -> Iterator[Reading | None]:
         """The queries that the question may be, over this table."""
         asked = self.asked
-        if asked.money and passages:
-            yield self._adjusted(passages)
         compares = asked.difference or (asked.than and asked.yes_no and not asked.compared)
         for wanted, reads in (
             (asked.growth, self._growth),
             (asked.share, self._share),
             (compares, self._two),
-            (asked.either, self._either),
             (asked.superlative, self._extreme),
             (asked.mean, lambda: self._added("mean")),
             (asked.count, self._counted),
@@ -204,7 +185,7 @@ class _Over(Matching):
         subject = {n for n in heads if self.is_subject(self.at[n])}
         if not (generic or subject or heads & used):
             return None
-        flagged = self.flags(self.every - used) or self.near_flag(self.every - used - heads)
+        flagged = self.flags(self.every - used)
         conditions = [*named, *flagged]
         if asked.compared is None and not self.is_row_name(head):
             # "How many birds were counted in spring": rows are species, and a column says how many.
@@ -213,11 +194,6 @@ class _Over(Matching):
                 measured = self.column(self.every - used - heads - used_by(flagged), strict=True)
             if measured is not None:
                 return self._reading("sum", measured, conditions, quiet=not asked.total, words=heads)
-        quantity = next((c for c in self.figures if words_of_column(c) & QUANTITY), None)
-        if heads & used and not subject and quantity is not None:
-            chosen = Chosen(quantity, frozenset(), True, False, False)
-            several = len(self.rows(where_of(named, chosen))) > 1
-            return self._reading("sum", chosen, named, quiet=True) if several else None
         periods, named_so = self.rows_are_periods(), self.is_row_name(head)
         if subject and not generic and periods and not named_so:
             return None
@@ -243,9 +219,6 @@ class _Over(Matching):
         dated = [c for c in self.table.columns.values() if c.kind == "date"]
         chosen = self.column(rest - heads, dimension=dimension, dates=dated)
         chosen = chosen or self.column(rest, dimension=dimension, dates=dated)
-        quantity = [c for c in self.figures if words_of_column(c) & QUANTITY]
-        if chosen is None and asked.count is None and not dimension and len(quantity) == 1:
-            chosen = Chosen(quantity[0], frozenset(), True, False, False)
         group, often = self.group(head), _OFTEN.search(asked.lower)
         operation: Operation = "largest" if end > 0 else "smallest"
         thing = next((n for n, t in self.at.items() if t.start >= match.end() and not t.light), None)
@@ -341,25 +314,6 @@ class _Over(Matching):
         words = re.finditer(r"\b\w+er\b|\bmore\b|\bless\b|\bworse\b", self.asked.lower)
         return next((m for m in words if pole(m[0]) and m.start() < before), None)
 
-    def _either(self) -> Reading | None:
-        """Which of two rows has more."""
-        asked = self.asked
-        comparative, at = self._comparative(len(asked.lower)), asked.lower.find(" or ")
-        if comparative is None or at < comparative.start():
-            return None
-        dimension, end = pole(comparative[0]) or ("", 1)
-        own = self.within(*comparative.span())
-        left = (asked.lower.rfind(",", 0, at) + 1 or comparative.end(), at)
-        sides = self._sides(left, (at, len(asked.lower)), dimension, own)
-        if sides is None or sides[0]["column"] != sides[1]["column"]:
-            return None
-        one, two, named, chosen = sides
-        others = {c["column"]: c["values"] for c in two["where"]}
-        mixed = [
-            {**c, "values": list(dict.fromkeys([*c["values"], *others.get(c["column"], ())]))} for c in one["where"]
-        ]
-        return self._reading("largest" if end > 0 else "smallest", chosen[0], named, {"where": mixed}, words=own)
-
     def _share(self) -> Reading | None:
         """What part of a column, or of the rows, some rows make up."""
         conditions = self.named(self.every)
@@ -415,22 +369,6 @@ class _Over(Matching):
         more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
         return self._reading("growth", chosen, named, more, words=said)
 
-    def _adjusted(self, passages: Sequence[Passage]) -> Reading | None:
-        """A price of a row with what a text says is added to it, or taken off."""
-        named = self.named(self.every)
-        chosen = self.column(self.every - used_by(named), dimension="money") if named else None
-        if chosen is None or "money" not in dimensions_of(chosen.column):
-            return None
-        left = self.unsaid(used_by(named) | chosen.tokens, chosen)
-        if len(self.rows(where_of(named, chosen))) != 1 or not left:
-            return None
-        words = {self.at[n].stem for n in left}
-        for percent, at, said in _percents(passages):
-            if words <= said:
-                more = {"percent": percent, "percent_at": at}
-                return self._reading("adjusted", chosen, named, more, words=left, adjusted=True)
-        return None
-
     # -- what speaks for a reading, and against it -------------------------------------------------------------
 
     def _reading(
@@ -470,10 +408,10 @@ class _Over(Matching):
         left = self.unsaid(used, chosen)
         meant = {n for n in left if self._meant(self.at[n])}
         left -= meant
-        # A name, a figure, or the very thing that is counted: whoever does not know it does not know the question.
+        # A name or a figure: whoever does not know it does not know the question.
         for n in left:
             token = self.at[n]
-            if token.text[0].isdigit() or (token.text[0].isupper() and token.start) or n in self.subjects:
+            if token.text[0].isdigit() or (token.text[0].isupper() and token.start):
                 return None
         heavy = [t for t in self.at.values() if not t.light and t.stem not in SAID]
         whole = sum(weight(t.stem) for t in heavy) or 1.0
@@ -490,7 +428,6 @@ class _Over(Matching):
             "tied": float(any(one.tied for one in columns)),
             "aside": float(self._aside(query)),
             "relative": float(self.asked.relative and not self.asked.years),
-            "adjusted": float(said.get("adjusted", False)),
         }
         doubts = tuple(self._doubts(left | meant, features, columns, named))
         return Reading(query, chance_of(features), features, self.table, doubts)
@@ -519,7 +456,7 @@ class _Over(Matching):
                 yield f"The question does not name {one.column.name}."
         if features["relative"] and not any(one.condition["column"] in dated for one in named):
             yield f"The question is about a time that no column of {name} says."
-        if self.asked.rate and not self.asked.mean and not features["adjusted"]:
+        if self.asked.rate and not self.asked.mean:
             yield f"The question is about a figure for {self.asked.rate[0]}."
         if features["aside"]:
             yield f"The rows of {name} are not what the question asks for."
@@ -549,23 +486,6 @@ class _Over(Matching):
         word = self.at[head].stem
         return word not in words and not any(stem(o) in words for o in same_words(self.at[head]))
 
-    @cached_property
-    def subjects(self) -> frozenset[int]:
-        """The words that a table must know: what is counted, added up, averaged, or grows."""
-        asked, found = self.asked, set[int]()
-        found |= {n for n, t in self.at.items() if t in asked.counted[:1]}
-        for match in (asked.mean, asked.total, asked.share):
-            after = [n for n, t in self.at.items() if match and t.start >= match.end() and not t.light]
-            # "The total weight" is of a weight; in "altogether, in May" nothing follows.
-            between = asked.lower[match.end() : self.at[after[0]].start] if match and after else "?"
-            if not re.search(r"[,?]|\b(?:did|do|does|have|has|had|in|over|was|were|is|are)\b", between):
-                found.add(after[0])
-        if asked.growth and (
-            verb := re.search(rf"\b(?:did|has|have|had|do|does|will)\b(?P<what>.*?)\b{GROWS}\b", asked.lower)
-        ):
-            found |= {n for n, t in self.at.items() if verb.start("what") <= t.start < verb.end("what") and not t.light}
-        return frozenset(found)
-
     def _meant(self, token: Token) -> bool:
         """Whether the embedding model takes a word for one of those that the table is about."""
         if self.near is None or token.text[0].isdigit() or (token.text[0].isupper() and token.start):
@@ -580,26 +500,3 @@ class _Over(Matching):
         ]
         names = list(dict.fromkeys(names))
         return max(self.near(token.text, names), default=0.0) >= NEAR
-
-
-def _percents(passages: Sequence[Passage]) -> Iterator[tuple[str, Cited, frozenset[str]]]:
-    """What texts say is added to figures, or taken off: the signed percentage, where, and the words of its clause."""
-    for passage in passages:
-        text = passage["text"]
-        for start, end in sentence_spans(text):
-            at = start
-            cuts = [*(m for m in _CLAUSES.finditer(text, start, end)), None]
-            for cut in cuts:
-                last = cut.start() if cut else end
-                clause = text[at:last]
-                found = list(_ADDS.finditer(clause))
-                more, off = _MORE.search(clause), _OFF.search(clause)
-                if len(found) == 1 and bool(more) != bool(off):
-                    cited: Cited = {
-                        "chunk_id": passage["chunk_id"],
-                        "start": start,
-                        "end": end,
-                        "quote": text[start:end],
-                    }
-                    yield f"{'-' if off else ''}{found[0]['figure']}", cited, frozenset(content_words(clause))
-                at = cut.end() if cut else end

@@ -76,15 +76,6 @@ def test_a_filter_of_the_run_is_the_scope_of_the_sum(assistant: Assistant) -> No
     assert ask(assistant, "What is the sum of fee_gbp over all loans?", sources=["tools.csv"])["computed"] is None
 
 
-def test_two_figures_of_a_text_and_a_table_are_both_cited(assistant: Assistant) -> None:
-    response = ask(assistant, "What would an urgent new chain cost?")
-    assert response["answer"].startswith("New chain, price £7, 40 % more: £9.80")
-    assert {quote for c in response["citations"] for quote in c["quotes"]} == {
-        "New chain | Price GBP: 7.00",
-        "Urgent jobs cost 40 % more and are ready the same day.",
-    }
-
-
 def test_a_figure_that_a_text_states_is_not_computed(assistant: Assistant) -> None:
     response = ask(assistant, "How many tools does the library own?")
     assert response["computed"] is None
