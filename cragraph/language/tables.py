@@ -151,17 +151,15 @@ def read_column(name: str, values: Sequence[str]) -> Column:
     if known and all(map(day_of, known)):
         return Column(name, "date", days=tuple(map(day_of, values)))
     comma = any(_SURELY_COMMA.search(_figure_of(value)) for value in known)
-    if known and not (comma and any(_SURELY_POINT.search(_figure_of(value)) for value in known)):
-        if all(number_of(value, comma=comma) for value in known):
-            read = [None if value.casefold() in MISSING else number_of(value, comma=comma) for value in values]
-            units = {one.unit for one in read if one and one.unit}
-            own = read_header(name).unit
-            written = {*units, *([own] if own and units else [])}
-            mixed = len(units) > 1 or (units and len(written) > 1) or any(unit not in UNITS.values() for unit in units)
-            if not mixed:
-                unit = next(iter(units), own)
-                return Column(name, "number", unit, numbers=tuple(one.value if one else None for one in read))
-    return Column(name, "text")
+    both = comma and any(_SURELY_POINT.search(_figure_of(value)) for value in known)
+    if not known or both or not all(number_of(value, comma=comma) for value in known):
+        return Column(name, "text")
+    read = [None if value.casefold() in MISSING else number_of(value, comma=comma) for value in values]
+    units, own = {one.unit for one in read if one and one.unit}, read_header(name).unit
+    if len(units | ({own} if own and units else set())) > 1 or not units <= set(UNITS.values()):
+        return Column(name, "text")
+    unit = next(iter(units), own)
+    return Column(name, "number", unit, numbers=tuple(one.value if one else None for one in read))
 
 
 class Number(NamedTuple):
