@@ -6,6 +6,7 @@ from typing import Any, Final
 from lxml import etree
 
 _UP: Final = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
+_LETTERS: Final = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 _DOWN: Final = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _RAISABLE: Final = re.compile(r"[0-9+\-−=()ni]+")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th|er|re|ère|e|ème|o|a|º|ª)", re.I)
@@ -29,6 +30,8 @@ def raised(text: str, before: str = "") -> str:
     # A letter behind a figure is a mark, and "a", "o" and "e" end ordinals of one or two digits alone.
     few = re.search(r"(?<![\d.,])\d{1,2}$" if len(text) == 1 else r"\d$", before)
     ordinal = few and _ORDINAL.fullmatch(text)
+    if len(text) == 1 and text.isalpha() and not ordinal:
+        return text.translate(_LETTERS) if "a" <= text <= "z" and text != "q" else f"^({text})"
     return text if ordinal or text.startswith("[") or not any(map(str.isalnum, text)) else f"^({text})"
 
 

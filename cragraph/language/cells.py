@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from cragraph.language.headers import read_header
+from cragraph.language.markers import without_mark
 from cragraph.language.words import content_words
 from cragraph.types import Passage
 
@@ -111,7 +112,7 @@ def rows_of(passage: Passage) -> list[Row]:
     if not isinstance(field, Mapping) or field.get("of") != len(text):
         return [*_read(passage)]
     return [
-        Row(tuple(Cell(name, text[a:b], a) for name, a, b in cells), passage["chunk_id"], start, end, str(table))
+        Row(tuple(Cell(name, without_mark(text[a:b]), a) for name, a, b in cells), passage["chunk_id"], start, end, str(table))
         for start, end, table, cells in field["rows"]
     ]
 
@@ -120,14 +121,14 @@ def rows_of(passage: Passage) -> list[Row]:
 
 
 def cells(line: str) -> list[Cell]:
-    """The cells of a line; a cell without a column's name has an empty one."""
+    """The cells of a line; one without a column's name has an empty one. A footnote's mark is no part of a value."""
     found, at = [], 0
     for part in line.split(SEPARATOR):
         match = _CELL.fullmatch(part)
         name, value = (match[1].strip(), match[2]) if match else ("", part)
         start = at + (match.start(2) if match else 0)
         start += len(value) - len(value.lstrip(" |"))
-        found.append(Cell(name, value.strip(" |\n"), start))
+        found.append(Cell(name, without_mark(value.strip(" |\n")), start))
         at += len(part) + len(SEPARATOR)
     return found
 

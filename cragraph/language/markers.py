@@ -15,8 +15,9 @@ CITATION: Final = (
 
 A raised figure behind another, or behind a unit (``10⁶``, ``40 m²``), is an exponent or a mark of the text's own."""
 CITED: Final = re.compile(CITATION)
-RAISED: Final = r"(?:[⁽⁺⁻]?[¹²³⁰-⁹]+⁾?|\^\(\w{1,3}\))"
+RAISED: Final = r"(?:[⁽⁺⁻]?[¹²³⁰-⁹ᵃ-ᶻⁱⁿʰ-ʸˡˢˣ]+⁾?|\^\(\w{1,3}\))"
 """Pattern of a raised mark or exponent behind a figure or a word: ``830²``, ``387⁽¹³⁾``, ``830^(b)``."""
+_MARK: Final = re.compile(rf"(?<=[\d)%])\s?{RAISED}$")
 _MARKED: Final = re.compile(rf"(?:[ \t]?{CITATION})+")
 
 _NUMBERS: Final = r"\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*"
@@ -72,6 +73,11 @@ def find_markers(answer: str) -> list[Marker]:
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Offsets of code blocks and code spans."""
     return [match.span() for match in _CODE.finditer(text)]
+
+
+def without_mark(value: str) -> str:
+    """A value without the raised mark of a footnote behind its figure: ``415²``, ``(75)⁽¹⁾``."""
+    return _MARK.sub("", value)
 
 
 def without_references(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from cragraph.language.cells import Row, rows_of
 from cragraph.language.facts.dates import dates
 from cragraph.language.headers import CURRENCIES, UNITS, Header, read_header
-from cragraph.language.markers import RAISED
+from cragraph.language.markers import without_mark
 from cragraph.language.words import stem
 from cragraph.types import Passage
 
@@ -38,7 +38,6 @@ _SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,
 _TOTAL: Final = re.compile(
     r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
 )
-_MARK: Final = re.compile(rf"(?<=[\d)%])\s?{RAISED}$")  # of a footnote, behind an amount
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 
 
@@ -172,7 +171,7 @@ class Number(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def number_of(text: str, *, comma: bool = False) -> Number | None:
     """A cell as a figure; None where it says anything else. `comma`: its decimals stand behind a comma."""
-    match = _FIGURE.fullmatch(_MARK.sub("", text.strip()))
+    match = _FIGURE.fullmatch(without_mark(text.strip()))
     if not match or bool(match["open"]) != bool(match["close"]):
         return None
     figure = match["figure"]
@@ -192,7 +191,7 @@ def number_of(text: str, *, comma: bool = False) -> Number | None:
 
 
 def _figure_of(text: str) -> str:
-    match = _FIGURE.fullmatch(_MARK.sub("", text.strip()))
+    match = _FIGURE.fullmatch(without_mark(text.strip()))
     return match["figure"] if match else ""
 
 

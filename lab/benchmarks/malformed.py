@@ -145,6 +145,22 @@ def nested_forms(n: int) -> bytes:
     return pdf(CATALOGUE, ONE_PAGE, page, stream(b"/X Do " * 10), FONT, *forms, last)
 
 
+def noted(n: int) -> bytes:
+    """A page with very many fields, notes and struck words, whose boxes are of any size."""
+    kinds = (
+        b"/Widget /FT /Tx /V (a %s)" % (b"b " * 500),
+        b"/FreeText /Contents (a)",
+        b"/StrikeOut /QuadPoints [0 9 9 9 0 0 9 0]",
+    )
+    refs = b" ".join(b"%d 0 R" % number for number in range(7, 7 + 20_000))
+    notes = [
+        b"<< /Type /Annot /Subtype %s /Rect [%d 1e30 -9 %d] /F 4 >>" % (kinds[i % 3], i * n, -i) for i in range(20_000)
+    ]
+    catalogue = CATALOGUE[:-3] + b" /AcroForm << /Fields [%s] >> >>" % refs
+    page = (PAGE % b"")[:-3] + b" /Annots [%s] >>" % refs
+    return pdf(catalogue, ONE_PAGE, page, stream(SHOWN), FONT, b"null", *notes)
+
+
 def paged(kids: bytes, count: int) -> bytes:
     """A PDF that says that it has so many pages."""
     pages = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, count)
@@ -176,8 +192,42 @@ def odd_text(n: int) -> bytes:
 FRONT = (
     "date: 2023-13-45", "x: !!python/object:os.system {}", "? [a, b]\n: c", "a: *nowhere", "x: &a [*a]", "{" * 300,
 )  # fmt: skip
-MARKS = ("[", "*a ", "<!--", ">", "- ", "![](", "_", "~~~\n", "|a|b|\n|-|-|\n|1|2|\n\n", "<b>", "# \n", "&amp;")
-ITEMS = ("<li>item", "<ol><li>item</ol>", "<ul><li>", "<div>", "<table><tr><td>a", "<b>", "<p>", "<td>", "<br>")
+MARKS = (
+    "$a^{$ ",
+    "~~a",
+    "<sup>2",
+    "<table>\n\n",
+    ". . ",
+    "a^b",
+    "[",
+    "*a ",
+    "<!--",
+    ">",
+    "- ",
+    "![](",
+    "_",
+    "~~~\n",
+    "|a|b|\n|-|-|\n|1|2|\n\n",
+    "<b>",
+    "# \n",
+    "&amp;",
+)
+ITEMS = (
+    "a<sup>2",
+    "<del>a",
+    "<math><mfrac><mi>a",
+    "<aside><a>b",
+    "<form><input value=a>",
+    "<li>item",
+    "<ol><li>item</ol>",
+    "<ul><li>",
+    "<div>",
+    "<table><tr><td>a",
+    "<b>",
+    "<p>",
+    "<td>",
+    "<br>",
+)
 SPAN = '<tr><td colspan="99999999" rowspan="99999999">a</td><td>b</td></tr>'
 NAMES = (b"caf\xe9%d.md", b"\x1b[2J%d.md", b"a\nb%d.md", b"\x1b]0;title\x07%d.txt")
 
@@ -214,6 +264,7 @@ KINDS = {
     "nested_word": Kind("docx", False, nested_word),
     "million_pages": Kind("pdf", True, lambda n: paged(b"3 0 R", 1_000_000 + n)),
     "nested_forms": Kind("pdf", True, nested_forms, 3),
+    "noted": Kind("pdf", False, noted, 3),
     "packed_text": Kind(
         "pdf", False, lambda n: pdf(CATALOGUE, ONE_PAGE, PAGE % b"", stream(SHOWN * (1_000_000 + n)), FONT), 3
     ),

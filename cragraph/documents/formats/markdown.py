@@ -22,7 +22,7 @@ _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _PIECES = re.compile(
     r"^[ ]{0,3}(?P<fence>(?P<sign>[`~])(?P=sign){2,})[^\n]*$.*?(?:^[ ]{0,3}(?P=fence)(?P=sign)*[ \t]*$|\Z)"
     r"|(?<!`)(?P<run>`{1,9})(?!`).*?(?<!`)(?P=run)(?!`)|(?P<comment><!--.*?(?:-->|\Z))"
-    r"|(?P<table><table\b(?:(?!</table>).)*</table>)"
+    r"|(?P<table><table\b(?:(?!</?table\b).)*</table>)"
     r"|~~(?=[^\s~])(?P<struck>[^~\n]{1,500}?)(?<=\S)~~"
     r"|<(?P<tag>del|s|strike|sup|sub)\b[^<>]{0,200}>(?P<inner>[^<>]{0,500})</(?P=tag)>"
     r"|(?<=\w)\^(?P<up>[\w+-]{1,9})\^"

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from cragraph.language.facts.polarity import denials
-from cragraph.language.markers import without_markers, without_references
+from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.models.cache import embedded
 from cragraph.models.grounding import Grounding, GroundingModel
@@ -222,5 +222,5 @@ def is_copied(claim: Claim, reading: Reading | None) -> bool:
     """Whether a claim is a whole sentence of a passage, spacing, case and marks at its ends aside."""
     if reading is None:
         return False
-    text, window = bare(without_markers(claim["text"])), without_references(reading.window.text)
+    text, window = bare(without_markers(claim["text"])), without_markers(reading.window.text)
     return bool(text) and text in (bare(window), *map(bare, sentences(window)))

@@ -37,7 +37,7 @@ RAISED = (
         "raised marks and exponents: a letter as mark, HTML",
         page("letter.html", CATCH.replace("<sup>2", "<sup>b")),
         LANDED,
-        r"830\^\(b\)",
+        "830ᵇ",
         "830b",
     ),
     Case(
