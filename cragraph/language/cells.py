@@ -112,7 +112,13 @@ def rows_of(passage: Passage) -> list[Row]:
     if not isinstance(field, Mapping) or field.get("of") != len(text):
         return [*_read(passage)]
     return [
-        Row(tuple(Cell(name, without_mark(text[a:b]), a) for name, a, b in cells), passage["chunk_id"], start, end, str(table))
+        Row(
+            tuple(Cell(name, without_mark(text[a:b]), a) for name, a, b in cells),
+            passage["chunk_id"],
+            start,
+            end,
+            str(table),
+        )
         for start, end, table, cells in field["rows"]
     ]
 
