@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from ipaddress import ip_address
+from pathlib import Path
 from secrets import token_urlsafe
 from socket import AF_INET, AF_INET6, create_server
 from typing import Any, Final
@@ -16,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from cragraph import trust
 from cragraph.errors import SettingsError
 
 BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
@@ -53,7 +55,8 @@ def token_for(host: str, token: str | None) -> str | None:
     """The token that a server at this address asks for: what was given, else made up where others can reach it."""
     if token is not None:
         return checked_token(token, "--token")
-    if (found := os.environ.get(VARIABLE, dotenv_values(".env").get(VARIABLE))) is not None:
+    of_folder = {"token": dotenv_values(".env").get(VARIABLE)}
+    if (found := os.environ.get(VARIABLE, trust.allowed(Path(".env"), of_folder).get("token"))) is not None:
         return checked_token(found, VARIABLE)
     return None if host in LOCAL else token_urlsafe(24)
 

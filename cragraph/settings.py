@@ -1,4 +1,4 @@
-"""Settings of a process: explicit argument > environment > .env > cragraph.yaml > mode preset > default."""
+"""Settings of a process: argument > environment > .env > cragraph.yaml > ~/.config/cragraph/config.yaml > default."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 from pydantic_settings import SettingsError as SourceError
 
+from cragraph import trust
 from cragraph.choices import CLAIM_EXTRACTORS, COMPRESSORS_NAMED, RERANKERS, is_compressor
 from cragraph.errors import SettingsError
 from cragraph.graph.context import Context, OneOf, wrong_fields
@@ -233,13 +234,18 @@ def context_schema(settings: Settings, base: type[Context] = Context) -> type[Co
 
 
 def sources() -> list[tuple[str, dict[str, Any]]]:
-    """What each place sets, the one that wins first: the environment, `.env`, the settings file."""
+    """What each place sets, the one that wins first: the environment, the folder's `.env` and settings file, the
+    person's own; of the folder's what it may set (`cragraph.trust`)."""
+    path, own = config_path(), trust.home() / "config.yaml"
+    of_folder = in_file(path)
+    if path is not None and not os.environ.get("CRAG_CONFIG"):
+        of_folder = trust.allowed(path, of_folder)
     return [
         ("environment variable", EnvSettingsSource(Settings)()),
         ("environment variable", aliases(os.environ)),
-        (".env", in_dotenv()),
-        (".env", aliases(dotenv_values(".env"))),
-        (str(config_path() or "settings"), in_file()),
+        (".env", trust.allowed(Path(".env"), aliases(dotenv_values(".env")) | in_dotenv())),
+        (str(path or "settings"), of_folder),
+        (str(own), in_file(own if own.is_file() else None)),
     ]
 
 
@@ -266,16 +272,17 @@ def config_path() -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def in_file(path: Path | None = None) -> dict[str, Any]:
-    """The settings of the file; of a `config.yaml`, which other programs have too, only our two blocks.
+def in_file(path: Path | None) -> dict[str, Any]:
+    """The settings of a file; of a folder's `config.yaml`, which other programs have too, only our two blocks.
 
     These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; what is in them counts as settings.
     """
-    path = path or config_path()
     if path is None:
         return {}
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        text = path.read_text(encoding="utf-8")
+        trust.check_yaml(text)
+        data = yaml.safe_load(text) or {}
     except OSError as error:
         raise SettingsError(f"{path} cannot be read ({error.strerror or error}): correct the path.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -285,7 +292,7 @@ def in_file(path: Path | None = None) -> dict[str, Any]:
         raise SettingsError(f"{path}{place} is not YAML ({why}): correct that line.") from None
     if not isinstance(data, dict):
         raise SettingsError(f"{path} holds a {type(data).__name__}; wanted settings, one `name: value` per line.")
-    if path.name == "config.yaml" and not os.environ.get("CRAG_CONFIG"):
+    if path == Path("config.yaml") and not os.environ.get("CRAG_CONFIG"):
         data = {name: data[name] for name in ("verification", "crag") if name in data}
     if isinstance(crag := data.get("crag"), Mapping) and set(crag) == {"enabled"}:
         data["crag"] = crag["enabled"]

@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "forget": ("store", "Remove a document, or all below a folder, from the store; the files stay."),
     "graph": ("graph", "Draw a graph as Mermaid text, or as nodes and edges in JSON."),
     "config": ("about", "List every setting with its value and the source that it comes from."),
+    "trust": ("about", "Let the settings of a folder do all that yours can, as they are now."),
     "collections": ("collections", "The collections of a store: without a command, list them."),
     "doctor": (
         "doctor",

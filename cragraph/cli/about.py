@@ -8,11 +8,13 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from cragraph.cli.console import show
+from cragraph.cli.console import show, status
 from cragraph.cli.options import JsonOption, with_settings
-from cragraph.errors import mask
+from cragraph.errors import InputError, mask
 from cragraph.metrics import summarise
 from cragraph.settings import source_of
+from cragraph.trust import FILES
+from cragraph.trust import trust as remember
 
 
 @with_settings()
@@ -35,6 +37,21 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
         return "\n".join(f"{row['setting']:<22} {value!s:<24} {row['from']}" for row, value in shown)
 
     show(json, rows, lines)
+
+
+def trust(folder: Annotated[Path, typer.Argument(help="The folder.")] = Path()) -> None:
+    """Let the settings of a folder do all that yours can, as they are now: run code, name servers, tokens and places.
+
+    Without it, `cragraph.yaml`, `config.yaml` and `.env` of a folder set nothing of that. A file that changes is
+    trusted no more.
+
+    Example: `cragraph trust .`
+    """
+    files = [file for name in FILES if (file := folder / name).is_file()]
+    if not files:
+        raise InputError(f"{folder} has none of {', '.join(FILES)}: there is nothing to trust.")
+    remember(*files)
+    status(f"trusted, until they change: {', '.join(map(str, files))}")
 
 
 def stats(

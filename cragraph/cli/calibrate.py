@@ -12,6 +12,7 @@ from cragraph.build import Parts
 from cragraph.cli.console import FAILURE, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.settings import config_path
+from cragraph.trust import is_trusted, trust
 
 
 @with_settings("judge")
@@ -34,6 +35,7 @@ def calibrate(
     """
     settings = settings_of()
     file = config_path() or Path("cragraph.yaml")
+    trusted = is_trusted(file)
     verifier = Parts(settings.model_copy(update={"calibration": {}})).verifier
     verifier = replace(verifier, options=replace(verifier.options, measure=()), scorer=None)
     fit = fitting.calibrate(
@@ -47,6 +49,7 @@ def calibrate(
     written = not dry_run and not fit.worse
     if written:
         fitting.store(fit, file)
+        trust(*([file] if trusted else []))
     table = Table("of rows not fitted on", "before", "after")
     for name in fit.before:
         table.add_row(name.replace("_", " "), f"{fit.before[name]:.3f}", f"{fit.after[name]:.3f}")

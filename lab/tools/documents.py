@@ -121,6 +121,7 @@ def yaml_value(default: Any) -> str:
 def example_env() -> str:
     """The variables that people set most."""
     return """# Copy to .env and uncomment what you change. Every setting has a variable: see docs/settings.md.
+# Models and servers count once you trust the folder: run `cragraph trust .` after each change.
 # CRAG_STORE=.cragraph
 # CRAG_MODEL=ollama:llama3.2
 # OLLAMA_HOST=127.0.0.1:11434

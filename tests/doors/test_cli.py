@@ -411,3 +411,16 @@ def test_links_out_of_a_folder_are_named_by_every_command_and_followed_only_when
     assert "link.md: a link that leads out of the folder" in ran.err
     assert shell("ingest", str(notes), "--follow-links").code == 0
     assert len(shell("docs", "--json").json) == 3
+
+
+@pytest.mark.slow
+def test_trust_lets_a_folder_name_a_model(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "cragraph.yaml").write_text(f"# {tmp_path}\nbase_url: http://127.0.0.1:9\n")
+    told = subprocess.run(
+        [sys.executable, "-m", "cragraph", "docs"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert told.stderr.count("cragraph.yaml sets base_url, which a folder may not do: left out.") == 1
+    assert "left out" not in told.stdout
+    shell("trust", ".")
+    rows = {row["setting"]: row for row in shell("config", "--json").json}
+    assert (rows["base_url"]["value"], rows["base_url"]["from"]) == ("http://127.0.0.1:9", "cragraph.yaml")

@@ -15,6 +15,7 @@ from cragraph.errors import InputError, SettingsError, StoreError
 from cragraph.guard import Guard, checked_token, listen, token_for, whole_json, with_token
 from cragraph.serve import FAILED, create_app
 from cragraph.serve.dropped import Dropped, checked_name
+from cragraph.trust import trust
 from tests.doors.conftest import SEA, TEA, Shell
 from tests.support.asgi import JSON, Answer, call, form
 
@@ -79,6 +80,8 @@ def test_a_token_is_made_up_where_others_can_reach_the_server(monkeypatch: pytes
     assert token_for("127.0.0.1", TOKEN) == TOKEN
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(f"CRAG_TOKEN={TOKEN[::-1]}\nCRAG_MODE=high\n")
+    assert token_for("127.0.0.1", None) is None  # a folder's own, which nobody trusted
+    trust(tmp_path / ".env")
     assert token_for("127.0.0.1", None) == TOKEN[::-1]
     assert load_settings().mode == "high"
     monkeypatch.setenv("CRAG_TOKEN", TOKEN)

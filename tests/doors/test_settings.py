@@ -18,6 +18,7 @@ from cragraph.settings import (
     context_schema,
     load_settings,
 )
+from cragraph.trust import trust
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -147,6 +148,7 @@ def test_variables_without_our_prefix_are_read_in_the_environment_and_in_dotenv(
 ) -> None:
     assert {name for name, *_ in OTHER_NAMES} == ALIASES.keys()
     (tmp_path / ".env").write_text(f"{variable}={value}\n")
+    trust(tmp_path / ".env")
     assert read(load_settings()) == expected
     (tmp_path / ".env").unlink()
     assert read(load_settings()) != expected

@@ -16,6 +16,7 @@ from cragraph.documents.formats.html import write
 from cragraph.documents.signs import STRUCK, lowered, raised, settled, tex
 from cragraph.documents.table_text import Table, header_line, row_lines
 from cragraph.errors import DocumentError
+from cragraph.trust import check_yaml
 
 _INLINE_TAGS = "b|i|u|em|strong|span|mark|small|big|font|kbd|ins|abbr|br"
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
@@ -176,6 +177,7 @@ def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], s
     if len(match[1]) > FRONT_LIMIT:
         raise DocumentError(f"has {len(match[1]):,} characters of front matter; wanted {FRONT_LIMIT:,} at most.")
     try:
+        check_yaml(match[1])
         node = yaml.compose(match[1], yaml.SafeLoader)
         if not isinstance(node, yaml.MappingNode):
             return {}, text

@@ -1,0 +1,99 @@
+"""Files that others may have written: which of a folder's settings count, and YAML that cannot take all memory.
+
+Whoever unpacks an archive and asks in it has chosen none of its settings. So what runs code, names a server, a token or
+a place outside counts only in a file that the person trusts, which is remembered by path and content.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from cragraph.private import private
+
+logger = logging.getLogger(__name__)
+
+FILES: Final = ("cragraph.yaml", "config.yaml", ".env")
+PERSONS: Final = frozenset(
+    ("retriever", "model", "judge_model", "base_url", "ollama_host", "prompts", "nli_model", "metrics_log", "token")
+)
+"""What a folder may not set: code, servers, tokens, files that are written, and what a model or judge is told."""
+BUILT_IN: Final = {"embeddings": ("embedded",), "reranker": ("auto", "none", "lexical", "nearest", "llm")}
+DEEPEST: Final = 20  # levels of YAML at most
+LARGEST: Final = 1_000_000  # characters of a settings file at most
+_TOLD: Final[set[str]] = set()
+
+
+def home() -> Path:
+    """The folder of the person's own configuration."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cragraph"
+
+
+def harmless(name: str, value: Any) -> bool:
+    """Whether a setting can neither run code, nor name a server, a token or a place outside the folder."""
+    if value in (None, ""):
+        return True
+    if name == "store":
+        return ":" not in str(value) and Path(str(value)).resolve().is_relative_to(Path().resolve())
+    if name == "judge":
+        return ":" not in str(value)
+    return name not in PERSONS and (name not in BUILT_IN or value in BUILT_IN[name])
+
+
+def allowed(file: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file of the folder one stands in may set; the rest is told once, in one line, and left out."""
+    refused = sorted(name for name, value in values.items() if not harmless(name, value))
+    if not refused or is_trusted(file):
+        return dict(values)
+    line = (
+        f"{file} sets {', '.join(refused)}, which a folder may not do: left out. If you mean it, run `cragraph trust .` "
+        f"or set it in {home() / 'config.yaml'}, in the environment or as an option."
+    )
+    if line not in _TOLD:
+        _TOLD.add(line)
+        logger.warning(line)
+    return {name: value for name, value in values.items() if name not in refused}
+
+
+def is_trusted(file: Path) -> bool:
+    """Whether the person trusts a file as it is now."""
+    return file.is_file() and _remembered().get(str(file.resolve())) == _digest(file)
+
+
+def trust(*files: Path) -> None:
+    """Remember files as they are now."""
+    home().mkdir(mode=0o700, parents=True, exist_ok=True)
+    known = _remembered() | {str(file.resolve()): _digest(file) for file in files}
+    part = home() / f".trusted.{os.getpid()}.part"
+    with private(part, encoding="utf-8") as written:
+        json.dump(known, written, indent=1)
+    part.replace(home() / "trusted.json")
+
+
+def _remembered() -> dict[str, str]:
+    try:
+        known = json.loads((home() / "trusted.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _digest(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()
+
+
+def check_yaml(text: str) -> None:
+    """Raise YAMLError for aliases, which a few lines of can fill the memory, and for what is nested too deeply."""
+    depth = 0
+    if len(text) > LARGEST:
+        raise yaml.YAMLError(f"it has {len(text):,} characters; wanted {LARGEST:,} at most")
+    for event in yaml.parse(text, yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+            why = "an alias; wanted the value itself" if depth <= DEEPEST else f"more than {DEEPEST} levels"
+            raise yaml.MarkedYAMLError(problem=why, problem_mark=event.start_mark)  # type: ignore[arg-type]
