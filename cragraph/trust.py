@@ -51,7 +51,7 @@ def allowed(file: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     if not refused or is_trusted(file):
         return dict(values)
     line = (
-        f"{file} sets {', '.join(refused)}, which a folder may not do: left out. If you mean it, run `cragraph trust .` "
+        f"{file} sets {', '.join(refused)}, which a folder may not do: left out. If you mean it, `cragraph trust .` "
         f"or set it in {home() / 'config.yaml'}, in the environment or as an option."
     )
     if line not in _TOLD:
