@@ -16,7 +16,7 @@ from cragraph.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
-from cragraph.verification.evidence import Written, ratio_of_answer
+from cragraph.verification.evidence import ARITHMETIC, Written, asks_arithmetic, ratio_of_answer
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import VERY_FIRM, Verifier
 
@@ -136,6 +136,8 @@ class Verify:
         question, read = state.asked or state.question, read_wide(state.held)
         written = self._written(draft, state)
         anew = self._anew(computed, context) if computed else None
+        if written is None and anew is None and state.models.get("generator") and asks_arithmetic(question):
+            ratio *= ARITHMETIC  # what stands in a passage is rarely the figure that is asked for
         showing = WORTH_SHOWING
         if written is not None:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL

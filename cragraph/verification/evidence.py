@@ -12,6 +12,7 @@ logits: to a true sentence that answers something else the reader gives .03, and
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -34,8 +35,23 @@ FIGURE_UNSTATED: Final = 1 / 30
 """The ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
 NAME_UNSTATED: Final = 1 / 8
 """The same of a name, which may be written in many ways: it outweighs the word of a judge, not that of a writer too."""
+ARITHMETIC: Final = 0.15
+"""The ratio of a quotation as the answer to a question that asks for a sum, a difference or a remainder: of the answers
+to such questions in `lab.benchmarks.traps` 2 of 13 were right, of all others 74 of 113."""
 SAME: Final = 0.5  # share of the words that a model's answer adds which a quotation must have to say the same
 MOST: Final = 0.99  # a probability is kept between this and one less it before odds are multiplied
+
+
+_ARITHMETIC: Final = re.compile(
+    r"\b(?:in all|altogether|together|in total|total|how (?:much|many) (?:more|fewer|less|dearer|cheaper|longer|older)"
+    r"|by how much|difference|left over|left for|remains?|remaining|on average)\b",
+    re.I,
+)
+
+
+def asks_arithmetic(question: str) -> bool:
+    """Whether a question asks for a figure that is likely to follow from several others (English)."""
+    return _ARITHMETIC.search(question) is not None
 
 
 @dataclass(frozen=True)
