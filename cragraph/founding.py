@@ -28,7 +28,7 @@ from cragraph.graph.context import PRESETS, Context, options_of
 from cragraph.language.markers import code_spans, without_markers
 from cragraph.language.quotes import placed
 from cragraph.language.sentences import sentence_spans
-from cragraph.metrics import ANSWER_CHARACTERS, append_line
+from cragraph.log import ANSWER_CHARACTERS, append_line
 from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes, Own

@@ -11,7 +11,7 @@ from cragraph.build import FETCHED, Parts
 from cragraph.documents import LEADS_OUT, Found, Limits, discover
 from cragraph.errors import DocumentError, InputError, StoreMissingError
 from cragraph.graph.context import options_of
-from cragraph.history import History, place_for
+from cragraph.log import History, place_for
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
 from cragraph.settings import Settings

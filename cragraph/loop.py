@@ -6,7 +6,7 @@ from typing import Any
 
 from cragraph.build import FETCHED, KEPT, Parts
 from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, step
-from cragraph.metrics import log_run
+from cragraph.log import log_run
 from cragraph.models.speak import speak
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize, Ways

@@ -14,8 +14,8 @@ from langgraph.types import Command
 from cragraph.errors import InputError, StoreError, StoreMissingError
 from cragraph.graph.context import Context, options_of
 from cragraph.graph.state import CragOutput
-from cragraph.history import UNWRITTEN, entry_of
 from cragraph.library import Library
+from cragraph.log import UNWRITTEN, entry_of
 from cragraph.loop import graph_of
 from cragraph.nodes.finalize import Ways, without_claims
 from cragraph.report import Report

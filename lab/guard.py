@@ -162,13 +162,16 @@ def measured(name: str) -> tuple[float, list[tuple[str, float, bool]]]:
     """Run a command and read its figures; says on stderr what it printed where one is missing."""
     measure, begun = MEASURES[name], time.monotonic()
     done = subprocess.run(measure.command, capture_output=True, text=True, check=False)
-    figures = []
+    figures, lacks = [], []
     for figure, pattern, less in measure.figures:
         values = [float(value) for value in re.findall(pattern, done.stdout)]
         if not values:
-            print(f"{name}: no {figure.strip()!r} in\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}", file=sys.stderr)
+            lacks.append(figure.strip())
             continue
         figures.append((figure, sum(values) / (len(values) if measure.mean else 1), less))
+    if lacks:
+        told = f"{done.stdout[-600:]}\n{done.stderr[-1500:]}"
+        print(f"{name}: exit code {done.returncode}, without {', '.join(lacks)}\n{told}", file=sys.stderr)
     return time.monotonic() - begun, figures
 
 

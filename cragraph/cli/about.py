@@ -11,7 +11,7 @@ from rich.table import Table
 from cragraph.cli.console import show, status
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError, mask
-from cragraph.metrics import summarise
+from cragraph.log import summarise
 from cragraph.settings import source_of
 from cragraph.trust import FILES
 from cragraph.trust import trust as remember

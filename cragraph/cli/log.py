@@ -11,9 +11,9 @@ from rich.text import Text
 from cragraph.cli.console import CHANGED, FAILURE, out, progress_bar, show, status
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.errors import InputError, SettingsError
-from cragraph.kept import STATUSES, run
 from cragraph.language.words import shortened
 from cragraph.library import Library
+from cragraph.log import STATUSES, Entry, check
 from cragraph.run import Assistant
 
 ALL = "all"
@@ -38,7 +38,7 @@ def log(
         list[str] | None,
         typer.Option("--forget", metavar="N", help="Remove an entry; repeatable; `all` for every one."),
     ] = None,
-    check: Annotated[
+    again: Annotated[
         bool, typer.Option("--check", help="Ask the kept questions again, and say what changed; nothing is logged.")
     ] = False,
     accept: Annotated[
@@ -57,16 +57,16 @@ def log(
 
     Example: `cragraph log trench --limit 5`, `cragraph log --show 12`, `cragraph log --keep 12 --expect "10,935 m"`
     """
-    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget, check or None).items() if given]
+    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget, again or None).items() if given]
     if len(chosen) > 1 or (chosen and (words or kept)):
         raise InputError(
             f"{' and '.join([*chosen, *(['words or --kept'] if words or kept else [])])} do not go together."
         )
     if expect is not None and keep is None:
         raise InputError("--expect came without --keep: it says what the answer of a kept question must say.")
-    if accept and not check:
+    if accept and not again:
         raise InputError("--accept came without --check: it takes over what the check finds changed.")
-    if check:
+    if again:
         check_kept(Assistant(settings_of()), renew=accept, as_json=json, quiet=quiet)
         return
     history = Library(settings_of()).history
@@ -93,11 +93,15 @@ def log(
 
 def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool) -> None:
     """Ask the kept questions again; exits with 6 where something changed, with 1 where one could not be asked."""
-    kept = assistant.history.entries(kept=True) if assistant.history else []
-    if not kept:
+
+    def ask(entry: Entry) -> Mapping[str, Any]:
+        *_, last = assistant.ask(entry.question, messages=entry.messages, context=entry.narrowed)
+        return last.response
+
+    if (history := assistant.history) is None or not history.entries(1, kept=True):
         raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
     with progress_bar("questions", shown=not quiet) as progress:
-        result = run(assistant, kept, renew=renew, progress=progress)
+        result = check(ask, history, renew=renew, progress=progress)
     show(as_json, result.to_dict(), rows_told)
     if not result.all_same:
         raise typer.Exit(FAILURE if any(row.status == "failed" for row in result.rows) else CHANGED)

@@ -127,7 +127,7 @@ class Table:
         """What its rows are, where the file is called so: "incidents"; empty where the rows are months, or counts."""
         words = re.sub(r"[\W_\d]+", " ", self.filename.rpartition(".")[0]).split()
         counts = [c.name for c in self.columns.values() if c.kind == "number" and not c.is_number_of]
-        stems = {stem(word) for name in counts for word in re.split(r"[\W_]+", name)}
+        stems = {stem(word) for name in counts for word in re.split(r"[\W_]+", name) if word}
         first = self.columns[self.labels[0]]
         whole = not self.title and words and words[-1].endswith("s") and not words[-1].endswith("ss")
         things = any(column.kind in ("text", "flag") for column in self.columns.values())

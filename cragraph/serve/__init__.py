@@ -22,8 +22,8 @@ from cragraph.errors import CragError, InputError, SettingsError, StoreMissingEr
 from cragraph.graph.context import OTHER_NAMES
 from cragraph.graph.state import CragOutput
 from cragraph.guard import Guard, checked_token, listen, with_token
-from cragraph.history import History
 from cragraph.library import LONGEST_ANSWER, MB
+from cragraph.log import History
 from cragraph.report import style
 from cragraph.run import Assistant, Event
 from cragraph.serve.dropped import Dropped

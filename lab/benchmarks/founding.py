@@ -23,7 +23,7 @@ from cragraph.api import create_graph
 from cragraph.build import Parts
 from cragraph.founding import AnswerValidator
 from cragraph.language.markers import without_markers
-from cragraph.metrics import summarise
+from cragraph.log import summarise
 from cragraph.models.encoder import Encoder
 from cragraph.passages import as_passages
 from cragraph.settings import load_settings

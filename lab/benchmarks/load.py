@@ -19,7 +19,7 @@ from typing import Any, Final
 from cragraph import verify
 from cragraph.api import create_graph
 from cragraph.build import Parts
-from cragraph.metrics import quantile
+from cragraph.log import quantile
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from lab.benchmarks.measure import Held, held

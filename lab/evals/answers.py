@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cragraph.errors import InputError
-from cragraph.kept import plain
 from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.language.words import content_words
+from cragraph.log import plain
 from cragraph.passages import as_passages
 from cragraph.types import IDK
 from lab.evals.data import json_rows

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cragraph.calibrate import balanced_accuracy, calibration_error, reliability
-from cragraph.metrics import quantile
+from cragraph.log import quantile
 
 
 def unsupported_class(truth: Sequence[bool], predicted: Sequence[bool]) -> dict[str, float | None]:

@@ -13,8 +13,7 @@ import pytest
 
 from cragraph import create_graph, load_settings
 from cragraph.errors import InputError, StoreError
-from cragraph.history import MOST, Entry, History, place_for
-from cragraph.kept import compared, says
+from cragraph.log import MOST, Entry, History, compared, place_for, says
 from cragraph.run import Assistant
 from cragraph.serve import create_app
 from tests.doors.conftest import Shell
@@ -153,7 +152,7 @@ def test_a_log_that_cannot_be_used_breaks_no_answer_and_is_said(asked: Shell, tm
 
 def test_many_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from cragraph.history import Entry, History\n"
+        "import sys; from pathlib import Path; from cragraph.log import Entry, History\n"
         "for n in range(25): History(Path(sys.argv[1])).add(Entry(f'{sys.argv[2]} {n}', 'a'))"
     )
     file = tmp_path / "history.sqlite"

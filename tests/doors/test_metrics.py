@@ -8,7 +8,7 @@ import pytest
 
 from cragraph.cli.about import table
 from cragraph.errors import InputError
-from cragraph.metrics import cited_claims, log_run, quantile, record, summarise
+from cragraph.log import cited_claims, log_run, quantile, record, summarise
 from cragraph.types import IDK
 
 RESPONSE: dict[str, Any] = {

@@ -15,7 +15,7 @@ from cragraph.cli import render
 from cragraph.cli.ask import EXITS
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.metrics import record
+from cragraph.log import record
 from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes

@@ -12,7 +12,7 @@ from cragraph.errors import InputError, ModelUnavailableError, StoreError
 from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.metrics import record
+from cragraph.log import record
 from cragraph.nodes.finalize import Finalize, gaps
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery, fresh

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from cragraph.cli import render
 from cragraph.founding import ValidationConfig, validate_answer
-from cragraph.metrics import record
+from cragraph.log import record
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings

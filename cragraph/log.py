@@ -1,0 +1,580 @@
+"""The log of what was asked, beside the store; its kept questions, asked again; and the metrics log, a line per run.
+
+The log of what was asked is one SQLite file for its owner alone. The shell, the page and the tools write it; a program
+that calls the library does not, as it has a place of its own for what its users ask. The metrics log is a file of JSON
+lines that `CRAG_METRICS_LOG` names. Nothing of either leaves the machine.
+"""
+
+import json
+import logging
+import math
+import os
+import re
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal
+
+from cragraph.errors import CragError, InputError, StoreError, encodable
+from cragraph.language.markers import CITED, without_markers
+from cragraph.passages import place_of
+from cragraph.private import private
+from cragraph.types import IDK
+from cragraph.verification.claims import split_claims
+from cragraph.verification.decision import DEFAULT_LINE, reaches
+
+logger = logging.getLogger(__name__)
+
+# -- what was asked --------------------------------------------------------------------------------------------------
+
+NAME: Final = "history.sqlite"
+MOST: Final = 10_000  # entries that are held; beyond them the oldest go that nobody kept
+PATIENCE_S: Final = 5.0  # how long an entry waits for another process that writes one
+VERSION: Final = 1
+_SCHEMA: Final = (
+    "CREATE TABLE entries (number INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, door TEXT NOT NULL, "
+    "question TEXT NOT NULL, answer TEXT NOT NULL, confidence REAL, outcome TEXT, model TEXT NOT NULL, "
+    "more TEXT NOT NULL, kept TEXT, expect TEXT)"
+)
+_COLUMNS: Final = "number, time, door, question, answer, confidence, outcome, model, more, kept, expect"
+UNWRITTEN: Final = "This question is not in the log of what was asked: {reason}."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question and what became of it.
+
+    `time` is in UTC, `door` where it was asked (shell, chat, page, mcp), `outcome` accepted, doubtful or refused,
+    empty where nothing was verified. `model` is what wrote the answer. `sources` have `number`, `place`, `source`,
+    `page` and `quotes`. `messages` are the conversation before it, `narrowed` what it was narrowed to (`where`,
+    `sources`, `collection`). `kept` is when it was kept as a test, `expect` what its answer must say.
+    """
+
+    question: str
+    answer: str
+    confidence: float | None = None
+    outcome: str = ""
+    model: str = ""
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    issues: list[str] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    messages: list[dict[str, str]] = field(default_factory=list)
+    narrowed: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    door: str = ""
+    time: str = ""
+    number: int = 0
+    kept: str | None = None
+    expect: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, the number first."""
+        given = asdict(self)
+        first = ("number", "time", "door", "question", "answer", "outcome", "confidence")
+        return {name: given.pop(name) for name in first} | given
+
+
+_MORE: Final = ("sources", "issues", "degraded", "messages", "narrowed", "seconds")
+
+
+def entry_of(
+    response: Mapping[str, Any],
+    door: str = "",
+    messages: Sequence[Mapping[str, Any]] = (),
+    narrowed: Mapping[str, Any] | None = None,
+) -> Entry:
+    """The entry of a response, as it was shown: what was withheld is not in it."""
+    decision, models = response["decision"] or {}, response["models"]
+    sources = [
+        {
+            "number": citation["number"],
+            "place": place_of(citation["metadata"]),
+            "source": citation["metadata"].get("source"),
+            "page": citation["metadata"].get("page"),
+            "quotes": list(citation["quotes"] or [citation["text"]]),
+        }
+        for citation in response["citations"]
+    ]
+    return Entry(
+        question=response["question"],
+        answer=response["answer"],
+        confidence=response["confidence"],
+        outcome=str(decision.get("outcome") or ""),
+        model=str(models.get("generator") or ""),
+        sources=sources,
+        issues=list(response["issues"]),
+        degraded=list(response["degraded"]),
+        messages=[{"role": str(m.get("role")), "content": str(m.get("content"))} for m in messages],
+        narrowed={name: value for name, value in (narrowed or {}).items() if value},
+        seconds=round(float(response["timings_ms"].get("total") or 0.0) / 1000, 3),
+        door=door,
+    )
+
+
+def place_for(store: str | None) -> Path | None:
+    """The file beside a store, which has to be there; of a server's store in the folder for a person's data."""
+    if not store:
+        return None
+    if "://" in store or store.startswith("chroma:"):
+        base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "share"
+        return Path(base, "cragraph", f"{sha256(store.rstrip('/').encode()).hexdigest()[:16]}.{NAME}")
+    folder = Path(store).expanduser()
+    return folder / NAME if folder.is_dir() else None
+
+
+@dataclass(frozen=True)
+class History:
+    """The log in a file; every call opens it anew, so that any number of processes may write it."""
+
+    path: Path
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def add(self, entry: Entry) -> int:
+        """Write an entry as the newest; returns its number. Raises StoreError where that cannot be done."""
+        row = (
+            datetime.now(UTC).isoformat(timespec="seconds"), entry.door, encodable(entry.question),
+            encodable(entry.answer), entry.confidence, entry.outcome, entry.model, _more(entry),
+        )  # fmt: skip
+        with self._opened(create=True) as db:
+            sql = "INSERT INTO entries (time, door, question, answer, confidence, outcome, model, more) VALUES "
+            number = int(db.execute(f"{sql}({', '.join('?' * len(row))})", row).lastrowid or 0)
+            db.execute("DELETE FROM entries WHERE kept IS NULL AND number <= ?", (number - MOST,))
+            return number
+
+    def forget(self, numbers: Sequence[int] | None = None) -> int:
+        """Remove these entries, kept ones too, or all; returns how many. InputError for a number that there is none of.
+
+        What they held is overwritten in the file.
+        """
+        with self._opened() as db:
+            if db is None:
+                self._missing(numbers or ())
+                return 0
+            if numbers is None:
+                return int(db.execute("DELETE FROM entries").rowcount)
+            known = {row[0] for row in db.execute("SELECT number FROM entries")}
+            self._missing([number for number in numbers if number not in known])
+            db.executemany("DELETE FROM entries WHERE number = ?", [(number,) for number in numbers])
+            return len(set(numbers))
+
+    def keep(self, number: int, expect: str | None = None) -> Entry:
+        """Keep an entry as a test, with what its answer must say; InputError for one that there is none of."""
+        if expect is not None and not expect.strip():
+            raise InputError("What is expected came empty; wanted words that the answer must have: give some.")
+        entry = self.get(number)
+        expect = entry.expect if expect is None else encodable(expect.strip())
+        with self._opened() as db:
+            now = entry.kept or datetime.now(UTC).isoformat(timespec="seconds")
+            db.execute("UPDATE entries SET kept = ?, expect = ? WHERE number = ?", (now, expect, number))
+        return self.get(number)
+
+    def let_go(self, number: int) -> None:
+        """Keep an entry no longer as a test; it stays in the log. InputError where it was not kept."""
+        if self.get(number).kept is None:
+            raise InputError(f"Entry {number} is not kept; `cragraph log --kept` lists those that are.")
+        with self._opened() as db:
+            db.execute("UPDATE entries SET kept = NULL, expect = NULL WHERE number = ?", (number,))
+
+    def renew(self, number: int, now: Entry) -> None:
+        """Put a new answer in the place of a kept entry's old one."""
+        row = (encodable(now.answer), now.confidence, now.outcome, now.model, _more(now), number)
+        with self._opened() as db:
+            sql = "UPDATE entries SET answer = ?, confidence = ?, outcome = ?, model = ?, more = ? WHERE number = ?"
+            db.execute(sql, row)
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def entries(self, limit: int | None = None, words: str = "", *, kept: bool = False) -> list[Entry]:
+        """The entries, newest first, that have all the words in question or answer; `kept` ones alone, if wanted."""
+        wanted = words.casefold().split()
+        found: list[Entry] = []
+        with self._opened(writes=False) as db:
+            if db is None:
+                return []
+            which = "WHERE kept IS NOT NULL" if kept else ""
+            for row in db.execute(f"SELECT {_COLUMNS} FROM entries {which} ORDER BY number DESC"):
+                text = f"{row[3]} {row[4]}".casefold()
+                if all(word in text for word in wanted):
+                    found.append(_entry(row))
+                    if len(found) == limit:
+                        break
+        return found
+
+    def get(self, number: int) -> Entry:
+        """One entry; InputError where there is none of that number."""
+        row: Any = None
+        with self._opened(writes=False) as db:
+            if db is not None and 0 < number < 1 << 63:  # which SQLite can hold
+                row = db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            self._missing([number])
+        return _entry(row)
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+
+    def _missing(self, numbers: Sequence[int]) -> None:
+        if numbers:
+            raise InputError(f"There is no entry {numbers[0]} in the log; `cragraph log` lists what there is.")
+
+    @contextmanager
+    def _opened(self, *, writes: bool = True, create: bool = False) -> Iterator[Any]:
+        """The database in one transaction; None where there is none and none is to be made."""
+        if not create and not self.path.exists():
+            yield None
+            return
+        try:
+            if create:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE_S, isolation_level=None)) as db:
+                db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
+                db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                try:
+                    version = db.execute("PRAGMA user_version").fetchone()[0]
+                    if create and version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                        db.execute(_SCHEMA)
+                        db.execute(f"PRAGMA user_version = {VERSION}")
+                    elif version != VERSION:
+                        raise sqlite3.DatabaseError(f"it is of version {version}, wanted {VERSION}")
+                    yield db
+                except BaseException:
+                    db.execute("ROLLBACK")
+                    raise
+                db.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise StoreError(
+                f"the log {self.path} cannot be used ({reason}); wanted a file that can be read and written: move it "
+                "away, or keep none with CRAG_HISTORY=false"
+            ) from error
+
+
+def _more(entry: Entry) -> str:
+    """What an entry holds besides the columns of its row, as JSON."""
+    return encodable(json.dumps({name: getattr(entry, name) for name in _MORE}, ensure_ascii=False, default=str))
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    number, time, door, question, answer, confidence, outcome, model, more, kept, expect = row
+    try:
+        told = json.loads(more)
+    except ValueError:
+        told = {}
+    return Entry(
+        question, answer, confidence, outcome or "", model, number=number, time=time, door=door, kept=kept,
+        expect=expect, **{name: told[name] for name in _MORE if name in told},
+    )  # fmt: skip
+
+
+# -- the kept questions, asked again ---------------------------------------------------------------------------------
+
+Status = Literal["same", "changed", "refused", "wrong", "failed"]
+FAILED: Final[Status] = "failed"
+STATUSES: Final[tuple[Status, ...]] = ("same", "changed", "refused", "wrong", "failed")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One kept question: `same` as before, `changed`, now `refused`, `wrong` against what is expected, or `failed`.
+
+    `wrong` says that the answer lacks what it must say; a question that was refused when it was kept, and still is, is
+    the same. `why` says what is the matter in a sentence, empty where nothing is.
+    """
+
+    number: int
+    question: str
+    status: Status
+    before: str
+    now: str
+    expect: str | None = None
+    confidence_before: float | None = None
+    confidence: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """All of them, in the order in which they were kept."""
+
+    rows: list[Checked] = field(default_factory=list)
+
+    @property
+    def all_same(self) -> bool:
+        """Whether nothing changed."""
+        return all(row.status == "same" for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON: the counts by status, and the rows."""
+        counts = Counter(row.status for row in self.rows)
+        return {"kept": len(self.rows)} | {s: counts[s] for s in STATUSES} | {"rows": [vars(row) for row in self.rows]}
+
+
+def check(
+    ask: Callable[[Entry], Mapping[str, Any]],
+    history: History,
+    *,
+    renew: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Check:
+    """Ask every kept question as it was asked; with `renew`, the new answers are compared with from now on.
+
+    `ask` gives the response to an entry's question. An answer that lacks what is expected, and a run that failed, are
+    never taken over.
+    """
+    entries, rows = sorted(history.entries(kept=True), key=lambda entry: entry.number), []
+    for done, entry in enumerate(entries):
+        if progress is not None:
+            progress(done, len(entries))
+        try:
+            now = entry_of(ask(entry), entry.door, entry.messages, entry.narrowed)
+        except CragError as error:
+            rows.append(compared(entry, None, str(error)))
+            continue
+        rows.append(compared(entry, now))
+        if renew and rows[-1].status in ("changed", "refused"):
+            history.renew(entry.number, now)
+    return Check(rows)
+
+
+def compared(entry: Entry, now: Entry | None, failed: str = "") -> Checked:
+    """A kept question beside what it is answered now; None where it could not be asked."""
+    answer, confidence = ("", None) if now is None else (now.answer, now.confidence)
+    status, why = judged(entry, now) if now is not None else (FAILED, failed)
+    about = (entry.expect, entry.confidence, confidence, why)
+    return Checked(entry.number, entry.question, status, entry.answer, answer, *about)
+
+
+def judged(entry: Entry, now: Entry) -> tuple[Status, str]:
+    """What became of a kept question, and why that is."""
+    refused, was_refused = now.outcome == "refused", entry.outcome == "refused"
+    alike = _line(entry.answer) == _line(now.answer)
+    if refused and not was_refused:
+        return "refused", "It was answered, and is refused now."
+    if entry.expect and not says(now.answer, entry.expect):
+        again = "" if says(entry.answer, entry.expect) else " It did not when it was kept, either."
+        return "wrong", f"The answer does not say what is expected.{again}"
+    if was_refused and not refused:
+        return "changed", "It was refused, and is answered now."
+    if not alike:
+        return "changed", "The answer is another one." + " It still says what is expected." * bool(entry.expect)
+    if entry.outcome != now.outcome:
+        return "changed", f"It was {entry.outcome or 'not verified'}, and is {now.outcome or 'not verified'} now."
+    return "same", ""
+
+
+def says(answer: str, expected: str) -> bool:
+    """Whether an answer has the expected words, in a row; capitals, articles, markers and full stops do not count."""
+    return f" {plain(expected)} " in f" {plain(without_markers(answer))} "
+
+
+def _line(text: str) -> str:
+    return " ".join(without_markers(text).split())
+
+
+def plain(text: str) -> str:
+    """Text in small letters, its words and figures alone: without signs, articles, and commas in thousands."""
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
+    return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
+
+
+# -- the metrics log -------------------------------------------------------------------------------------------------
+
+ANSWER_CHARACTERS: Final = 100  # how much of an answer a line keeps, to recognise the run by
+_LOCK: Final = Lock()
+
+
+def log_run(path: str | Path, run: Mapping[str, Any]) -> None:
+    """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
+    append_line(path, record(run))
+
+
+def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
+    """Append an entry to a log of JSON lines; one that cannot be written costs a warning."""
+    line = json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # One write of one line in append mode: lines of several processes do not mix.
+        with _LOCK, private(path, "ab", buffering=0) as log:
+            log.write(line.encode("utf-8", "surrogatepass"))
+    except OSError as error:
+        logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)
+
+
+def record(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The line of a run, made of its response and, where they are at hand, the fields of its state.
+
+    - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
+      `is_grounded`, `accepted`; `decision` (accepted, doubtful, refused) and the `threshold`, null where verification
+      was off
+    - `attempts`: corrections made; `triggered`: whether there was one; `first_confidence`, `best_confidence`;
+      `improved`: whether a correction raised the confidence, null where none was made or nothing was verified
+    - `rejected`: an answer was written and withheld
+    - `claims_checked`, `claims_supported`, `hallucination_count`, `passed`, `warnings` of the returned answer; null
+      (and no warnings) where none was returned or none verified
+    - `citations`, `cited_claims`: share of its claims with a marker; `citation_accuracy`: share of verified
+      citations; both null for an abstention
+    - `rerank_gain`: what the reranker's choice scores above retrieval's on the first pass; `selection_rate`: passages
+      kept ÷ passages met; null without one
+    - `judge`, `models`, `llm_calls`, `degraded`, `issues`; `timings_ms` by node and in `total`
+    """
+    tried = [a for a in run.get("attempts") or [] if isinstance(a, Mapping)]
+    scores = [a.get("confidence") for a in tried]
+    first = scores[0] if scores else None
+    best = max((score for score in scores if isinstance(score, int | float)), default=None)
+    abstained = bool(run.get("abstained"))
+    checked: Mapping[str, Any] = {} if abstained else run.get("verification") or {}
+    citations: Sequence[Mapping[str, Any]] = run.get("citations") or []
+    answer, query, met = str(run.get("answer") or ""), str(run.get("question") or ""), run.get("seen") or []
+    models, decision = dict(run.get("models") or {}), run.get("decision") or {}
+    return {
+        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "query": query,
+        "question": query,
+        "answer": answer[:ANSWER_CHARACTERS],
+        "abstained": abstained,
+        **{name: run.get(name) for name in ("confidence", "is_grounded", "accepted")},
+        "decision": decision.get("outcome"),
+        "threshold": decision.get("threshold"),
+        "attempts": max(len(tried) - 1, 0),
+        "triggered": len(tried) > 1,
+        "first_confidence": first,
+        "best_confidence": best,
+        "improved": best > first if len(tried) > 1 and first is not None and best is not None else None,
+        "rejected": abstained and any(a.get("answer") not in (None, "", IDK) for a in tried),
+        **{name: checked.get(name) for name in ("claims_checked", "claims_supported", "hallucination_count", "passed")},
+        "warnings": list(checked.get("warnings") or []),
+        "citations": len(citations),
+        "cited_claims": None if abstained else cited_claims(answer),
+        "citation_accuracy": _rate(citation.get("verified") for citation in citations),
+        "rerank_gain": run.get("rerank_gain"),
+        "selection_rate": len(run.get("held") or []) / len(met) if met else None,
+        "judge": models.get("judge"),
+        "models": models,
+        "llm_calls": run.get("llm_calls", 0),
+        **{name: list(run.get(name) or []) for name in ("degraded", "issues")},
+        "timings_ms": dict(run.get("timings_ms") or {}),
+    }
+
+
+def cited_claims(answer: str) -> float | None:
+    """Share of an answer's claims that carry a marker, in or directly behind them; None without claims."""
+    claims = split_claims(answer)
+    ends = [claim["start"] for claim in claims[1:]] + [len(answer)]
+    if not claims:
+        return None
+    return sum(bool(CITED.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
+
+
+GOALS: Final = (
+    ("unsupported claims in answers", "hallucination_rate", "<", 0.05),
+    ("confidence agrees with a person's judgement", "confidence_accuracy", ">", 0.80),
+    ("runs that needed a correction", "trigger_rate", "<", 0.20),
+    ("corrections that raised the confidence", "success_rate", ">", 0.70),
+    ("claims with a citation", "cited_claims", ">", 0.90),
+    ("verification, p50", "verification_ms", "<", 500.0),
+)
+"""The founding documents' success figures that a log can show, with the fields of the summary; ms where above 1."""
+
+
+def summarise(file: str | Path) -> dict[str, Any]:
+    """Rates, means and latency percentiles of a log, and the targets; lines that are no JSON are counted and skipped.
+
+    A rate is null where no run can show it. Lines may be marked by a person: with ``"correct": true`` or ``false`` for
+    `confidence_accuracy`, the share where the confidence reached its run's threshold just when the answer was right,
+    and `labelled_hallucination_rate`, the share of wrong answers; with ``"answerable": true`` or ``false`` for the
+    false positives (answered all the same) and false negatives (refused all the same) of answerability.
+    Raises InputError where there is no such file.
+    """
+    runs, bad = _read(Path(file))
+    answered = [run for run in runs if not run.get("abstained")]
+    marked = [run for run in answered if isinstance(run.get("correct"), bool) and _number(run.get("confidence"))]
+    judged = [run for run in answered if run.get("claims_checked")]
+    checked = sum(run["claims_checked"] for run in judged)
+    times: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        for node, ms in (run.get("timings_ms") or {}).items():
+            if _number(ms):
+                times[node].append(float(ms))
+    latency = {
+        node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
+        for node in sorted(times, key=lambda node: node == "total")  # last, below the nodes that make it up
+    }
+    summary: dict[str, Any] = {
+        "runs": len(runs),
+        "bad_lines": bad,
+        "answered": len(answered),
+        "abstention_rate": _rate(run.get("abstained") for run in runs),
+        "rejection_rate": _rate(run.get("rejected") for run in runs),
+        "doubtful_rate": _rate(run["decision"] == "doubtful" for run in runs if run.get("decision")),
+        "trigger_rate": _rate(run.get("triggered") for run in runs),
+        "success_rate": _rate(run["improved"] for run in runs if run.get("improved") is not None),
+        "grounded_rate": _rate(run["is_grounded"] for run in answered if run.get("is_grounded") is not None),
+        "hallucination_rate": 1 - sum(r["claims_supported"] for r in judged) / checked if checked else None,
+        "labelled_hallucination_rate": _rate(not run["correct"] for run in marked),
+        "false_positive_rate": _rate(not run.get("abstained") for run in runs if run.get("answerable") is False),
+        "false_negative_rate": _rate(run.get("abstained") for run in runs if run.get("answerable") is True),
+        "confidence": _mean(answered, "confidence"),
+        "confidence_accuracy": _rate(
+            reaches(run["confidence"], run.get("threshold") or DEFAULT_LINE) == run["correct"] for run in marked
+        ),
+        **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
+        **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
+        "degraded_rate": _rate(run.get("degraded") for run in runs),
+        "degraded": dict(Counter(s for run in runs for s in run.get("degraded") or []).most_common(10)),
+        "judges": dict(Counter(str(run.get("judge") or "none") for run in runs).most_common()),
+        "latency_ms": latency,
+        "verification_ms": latency["verify"]["p50"] if "verify" in latency else None,
+    }
+    targets = []
+    for name, figure, sign, bound in GOALS:
+        value = summary[figure]
+        met = None if value is None else value < bound if sign == "<" else value > bound
+        target = f"{sign} {bound:g} ms" if bound > 1 else f"{sign} {bound:.0%}"
+        targets.append({"name": name, "value": value, "target": target, "met": met})
+    return summary | {"targets": targets}
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` (0..1) of the values do not exceed; 0 for none."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(share * len(ordered)), 1) - 1] if ordered else 0.0
+
+
+def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
+    runs: list[Mapping[str, Any]] = []
+    bad = 0
+    try:
+        with file.open(encoding="utf-8", errors="replace") as log:
+            for line in filter(str.strip, log):
+                with suppress(ValueError):
+                    if isinstance(run := json.loads(line), dict):
+                        runs.append(run)
+                        continue
+                bad += 1
+    except OSError as error:
+        raise InputError(
+            f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "
+            "CRAG_METRICS_LOG to have one written."
+        ) from error
+    return runs, bad
+
+
+def _rate(answers: Iterable[Any]) -> float | None:
+    values = [bool(answer) for answer in answers]
+    return sum(values) / len(values) if values else None
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], field: str) -> float | None:
+    values = [float(run[field]) for run in runs if _number(run.get(field))]
+    return sum(values) / len(values) if values else None
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
