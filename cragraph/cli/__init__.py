@@ -16,7 +16,7 @@ from cragraph.models.weights import open_ahead
 COMMANDS: Final = {
     "ingest": (
         "store",
-        "Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json, jsonl.",
+        "Read documents into the store: text, pages, PDF, office files, mail, tables, calendars (docs/documents.md).",
     ),
     "ask": ("ask", "Answer a question from the store, with citations, a verdict on every claim and a confidence."),
     "chat": ("chat", "Talk with your documents: follow-up questions are understood from what was said before."),

@@ -26,8 +26,8 @@ def ingest(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, epub, eml, csv, json,
-    jsonl.
+    """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, xls, odt, ods, odp, rtf, epub, eml,
+    mbox, ics, vcf, csv, json, jsonl, ipynb, org, srt, vtt, log.
 
     Unchanged files cost nothing; changed ones replace what was there. Scanned pages are read with
     `pip install 'cragraph[ocr]'`. With `--collection NAME` they go into that collection, and those that are in another

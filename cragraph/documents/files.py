@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +20,18 @@ from cragraph.passages import content_id
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files of a format are told and read; `textual` says that a binary file under such a name is refused."""
+    """How files of a format are told and read; `textual` says that a binary file under such a name is refused.
+
+    A `function` whose name ends in `draft` takes the text of the file. `needs` is the module of a library that the
+    extra `formats` brings.
+    """
 
     name: str
     suffixes: str
     module: str
     function: str = "read"
     textual: bool = True
+    needs: str = ""
 
 
 FORMATS: Final = (
@@ -43,6 +49,17 @@ FORMATS: Final = (
     Format("csv", ".csv .tsv", "delimited"),
     Format("json", ".json", "json"),
     Format("jsonl", ".jsonl .ndjson", "json", "read_lines"),
+    Format("odt", ".odt .ott", "odf", textual=False),
+    Format("ods", ".ods .ots", "odf", textual=False),
+    Format("odp", ".odp .otp", "odf", textual=False),
+    Format("rtf", ".rtf", "rtf"),
+    Format("xls", ".xls .xlsb", "xls", textual=False, needs="python_calamine"),
+    Format("ics", ".ics .ical .vcs", "cards"),
+    Format("vcf", ".vcf", "cards"),
+    Format("log", ".log", "lines", "log_draft"),
+    Format("srt", ".srt .vtt", "lines", "caption_draft"),
+    Format("ipynb", ".ipynb", "lines", "notebook_draft"),
+    Format("org", ".org", "lines", "outline_draft"),
 )
 """Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
 
@@ -50,9 +67,10 @@ BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for s
 
 _ARCHIVES = ".zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .7z .rar .lz4 .lzma .jar .whl .iso .dmg .deb .rpm"
 _SAVE_AS = {
-    ".docx": ".doc .odt .rtf .pages",
-    ".xlsx": ".xls .ods .numbers",
-    ".pptx": ".ppt .odp",
+    ".docx": ".doc .pages .wpd .wps",
+    ".xlsx": ".numbers",
+    ".pptx": ".ppt .key",
+    ".pdf": ".tex .dvi .ps .djvu .xps .one",
     ".epub": ".mobi .azw3",
     ".eml": ".msg",
 }
@@ -76,8 +94,11 @@ _HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\
 
 
 def why_unread(path: Path) -> str:
-    """One plain sentence on why a suffix without a loader is passed over."""
+    """One plain sentence on why a suffix without a loader is passed over; empty where there is one."""
     suffix = path.suffix.lower()
+    if form := BY_SUFFIX.get(suffix):
+        missing = form.needs and find_spec(form.needs) is None
+        return f"type {suffix} is read with: pip install 'cragraph[formats]'" if missing else ""
     if suffix and suffix in _ARCHIVES.split():
         return "an archive: archives are not opened; unpack it and ingest the folder"
     if suffix in _ADVICE:
@@ -187,9 +208,9 @@ def _visited(
 
 
 def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
-    form = BY_SUFFIX.get(path.suffix.lower())
-    if form is None:
-        return Skipped(path, why_unread(path))
+    if why := why_unread(path):
+        return Skipped(path, why)
+    form = BY_SUFFIX[path.suffix.lower()]
     if size == 0:
         return Skipped(path, "empty")
     if max_bytes is not None and size > max_bytes:
@@ -220,13 +241,13 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
     """
     path = Path(path)
     name = shown_name(path)
-    form = BY_SUFFIX.get(path.suffix.lower())
-    if form is None:
-        raise DocumentError(f"{name} cannot be read: {why_unread(path)}.")
+    if why := why_unread(path):
+        raise DocumentError(f"{name} cannot be read: {why}.")
+    form = BY_SUFFIX[path.suffix.lower()]
     made = getattr(import_module(f"cragraph.documents.formats.{form.module}"), form.function)
     seen: Counter[str] = Counter()
     try:
-        if form.function == "draft":
+        if form.function.endswith("draft"):
             drafts: Iterable[Draft] = [made(clean(read_text(path, limits)), limits)]
         else:  # lazily, where the format allows
             drafts = made(path, limits)
@@ -251,7 +272,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
             seen[key] += 1
     except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
         sentence = next(sentence for kind, sentence in _FAULTS.items() if isinstance(error, kind))
-        why = getattr(error, "strerror", None) or error
-        raise DocumentError(f"{name} {sentence.format(error=error, why=why, kind=type(error).__name__)}") from error
+        told = getattr(error, "strerror", None) or error
+        raise DocumentError(f"{name} {sentence.format(error=error, why=told, kind=type(error).__name__)}") from error
     if not seen:
         raise DocumentError(f"{name} holds no text; wanted a file with words in it: leave it out, or fill it.")

@@ -18,9 +18,10 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cragraph.documents import Limits, shown_name
@@ -62,17 +63,24 @@ def surrogates(n: int) -> str:
     return json.dumps({"name": f"row {n}", "value\udcff": "\ud800", "text" if n % 2 else "note": "\udfff lone"})
 
 
-def package(document: bytes, blanks: int = 0) -> bytes:
-    """A Word file with this as its document, and so many megabytes of blanks after it."""
+def package(
+    document: bytes,
+    blanks: int = 0,
+    main: str = "word/document.xml",
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> bytes:
+    """An office file with this as its main part, and so many megabytes of blanks after it; `more` are other parts."""
     named = "http://schemas.openxmlformats.org"
     relations = (
         f'<Relationships xmlns="{named}/package/2006/relationships"><Relationship Id="r" '
-        f'Type="{named}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
+        f'Type="{named}/officeDocument/2006/relationships/officeDocument" Target="{main}"/></Relationships>'
     )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("_rels/.rels", relations)
-        with packed.open("word/document.xml", "w") as part:
+        for name, text in more.items():
+            packed.writestr(name, text)
+        with packed.open(main, "w") as part:
             part.write(document)
             for _ in range(blanks):
                 part.write(b" " * (1 << 20))
@@ -99,6 +107,66 @@ def broken_word(n: int) -> bytes:
         package((WORD % wide).encode()),
     )
     return broken[n % len(broken)]
+
+
+SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+REFERS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+BOOK = f'<workbook xmlns="{SHEETS}" xmlns:r="{REFERS}"><sheets><sheet name="S" r:id="r1"/></sheets></workbook>'
+RELATED = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    f'<Relationship Id="r1" Type="{REFERS}/worksheet" Target="sheet.xml"/></Relationships>'
+)
+
+
+def broken_book(n: int) -> bytes:
+    """Workbooks with cells, rows and merges far out, formats and figures that are none, and entities in entities."""
+    tens = "".join(f"<!ENTITY {chr(98 + i)} '{f'&{chr(97 + i)};' * 10}'>" for i in range(9))
+    row = '<row r="{}"><c r="{}" s="7"><v>{}</v></c><c r="B1" t="inlineStr"><is><t>words</t></is></c></row>'
+    rows, above, below = (
+        (row.format(1, "A1", "1e999"), "", '<mergeCells><mergeCell ref="A1:XFD9999999"/></mergeCells>'),
+        (row.format("9" * 30, "ZZZZZ9", "x"), "", ""),
+        (row.format(1, "A1", "&j;"), f"<!DOCTYPE l [<!ENTITY a 'x'>{tens}]>", ""),
+        (row.format(1, "A1", 1) * SIZE, "", "<mergeCells>" + '<mergeCell ref="A1:B9"/>' * SIZE + "</mergeCells>"),
+        ("<row>" + "<c><v>1</v></c>" * (2_000 + n) + "</row>", "", ""),
+    )[n % 5]
+    sheet = f'{above}<worksheet xmlns="{SHEETS}"><sheetData>{rows}</sheetData>{below}</worksheet>'
+    more = {"xl/sheet.xml": sheet, "xl/_rels/workbook.xml.rels": RELATED}
+    return package(BOOK.encode(), main="xl/workbook.xml", more=more)
+
+
+OPEN = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def broken_open(n: int) -> bytes:
+    """OpenDocument files with lists in lists, levels, blanks, spans and repeats beyond all use."""
+    many, deep = "999999999", 50 * n + 50
+    body = (
+        "<text:list><text:list-item>" * deep + "<text:p>words</text:p>" + "</text:list-item></text:list>" * deep,
+        f'<text:h text:outline-level="{many}">words</text:h><text:p>words<text:s text:c="{many}"/></text:p>',
+        f'<table:table><table:table-row><table:table-cell table:number-columns-spanned="{many}"/></table:table-row>'
+        "</table:table><text:p>words</text:p>",
+        f'<table:table><table:table-row table:number-rows-repeated="{many}"><table:table-cell '
+        f'table:number-columns-repeated="{many}"><text:p>1</text:p></table:table-cell></table:table-row></table:table>',
+    )[n % 4]
+    spaces = f'xmlns:office="{OPEN}:office:1.0" xmlns:text="{OPEN}:text:1.0" xmlns:table="{OPEN}:table:1.0"'
+    body = f"<office:body><office:text>{body}</office:text></office:body>"
+    content = f"<office:document-content {spaces}>{body}</office:document-content>"
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("content.xml", content)
+    return file.getvalue()
+
+
+RICH = ("{", "\\u1057?", "\\cell ", "\\'e9", "\\super 2 ", "{\\footnote ", "\\row\\trowd\\intbl a\\cell ")
+CARD = (
+    "ATTENDEE:a@b\n",
+    " folded\n",
+    "BEGIN:VEVENT\n",
+    "END:VEVENT\n",
+    "NOTE;ENCODING=QUOTED-PRINTABLE:=\n",
+    "RRULE:FREQ=X\n",
+)
+CUES = ("00:00:01,000 --> 00:00:02,000\nwords\n\n", "<i>", "-->", "99:99:99.999 --> \n", "\n\n", "<v ")
 
 
 def nested_word(n: int) -> bytes:
@@ -262,6 +330,20 @@ KINDS = {
     "unpacks_to_a_gigabyte": Kind("docx", True, lambda n: package((WORD % PARAGRAPH).encode(), 600 + n), 3),
     "broken_word": Kind("docx", True, broken_word),
     "nested_word": Kind("docx", False, nested_word),
+    "broken_book": Kind("xlsx", False, broken_book),
+    "broken_open": Kind("odt ods", False, broken_open),
+    "rich": Kind("rtf", False, lambda n: "{\\rtf1 words " + RICH[n % len(RICH)] * SIZE),
+    "cards": Kind(
+        "ics vcf",
+        False,
+        lambda n: (
+            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTEND:20249999\nSUMMARY:words\n"
+            + CARD[n % len(CARD)] * SIZE
+            + "END:VEVENT\n"
+        ),
+    ),
+    "cues": Kind("srt vtt", False, lambda n: CUES[0] + CUES[n % len(CUES)] * SIZE),
+    "notebook": Kind("ipynb org", False, lambda n: '{"cells": [' + '{"source": [' * n + "]"),
     "million_pages": Kind("pdf", True, lambda n: paged(b"3 0 R", 1_000_000 + n)),
     "nested_forms": Kind("pdf", True, nested_forms, 3),
     "noted": Kind("pdf", False, noted, 3),

@@ -74,6 +74,36 @@ READ = {
     "mail: no charset, Windows-1252": "The café takes £3 for a coffee.",
     "mail: a mark of byte order first": "The spare keys hang behind the door.",
     "mail: a mailbox": "The gate code is 4417.",
+    "OpenDocument: a raised mark": "Harvest\nThe farm grew 830² tonnes of barley.",
+    "OpenDocument: struck-out words": "A day costs 19 euros.",
+    "OpenDocument: clause numbers": "2. Repairs\n2.1 The owner keeps the roof tight.\n2.2 The tenant paints the walls.",
+    "OpenDocument: merged cells of a sheet": "Region: North | Shop: Birch | Sales: 75",
+    "OpenDocument: two heading rows of a sheet": "House: Hut | 2022 Summer: 22 | 2022 Winter: 8 | 2023 Summer: 25",
+    "OpenDocument: a currency and a duration": "Boat: Tern | Price: £9200 | Trip: 26:15",
+    "OpenDocument: slides": "Ferry\nThe ferry crosses nine times a day.",
+    "rich text: marks, strikes and a table": (
+        "Pool rules\nThe pool is 25¹ metres long. A swim costs 6 euros at the café.\n"
+        "Lane | Metres\nOne | Metres: 25\nEnd."
+    ),
+    "rich text: a mark on a figure": "The pool is 25¹ metres long. It is warm.\nWithout the ledge.",
+    "rich text: Cyrillic": "The sign reads Стоп at the gate.",
+    "old workbooks: merged cells": "Region: North | Mill: Lower | Sacks: 52",
+    "calendars and cards: an event": (
+        "Summary: Choir practice | Start: 2024-05-14 19:00 | Time zone: Europe/Berlin | End: 2024-05-14 21:00 | "
+        "Location: Old school, room 4 | Repeats: every week on Tuesday"
+    ),
+    "calendars and cards: the last of whole days": (
+        "Summary: Summer fair in the long meadow | Start: 2024-07-06 | End: 2024-07-07"
+    ),
+    "calendars and cards: a telephone number": (
+        "Name: Jörg Berg | Organisation: Mill Lane Bakery | Phone (work): 030 1234 | Phone (cell): 0171 555 | "
+        "Address (work): Mill Lane 3, Arden, 12345"
+    ),
+    "captions: what is said": "[0:00:01] The tower was built in 1391 by Anna Lund.\n[0:01:10] It leans four degrees.",
+    "captions: a speaker": "[0:01:10] Ida: The gate opens at ten.",
+    "notebooks and outlines: what a notebook printed": "The east well is 18 m deep.\n``````\nprint(depth)\n``````",
+    "notebooks and outlines: a table of Org": "The saw hangs on hook four.\nTool | Pieces\nSaw | Pieces: 4",
+    "notebooks and outlines: a log": "2024-05-14 09:12:44 ERROR pressure fell to 1.2 bar\n2024-05-14 09:12:50",
     "charts: dates as numbers": "2024-02 | Trees felled: 47",
     "charts: year over quarter": "2024 Q1 | Trees felled: 52",
     "charts: a currency in the figures": "Gifts | Income: 340 €",

@@ -106,9 +106,8 @@ class _Body:
     def _margins(self, main: str, kind: str, name: str) -> None:
         """What stands above or below every page, once; numbers of pages alone are left out."""
         texts = (one_line(self._text(self._package.xml(part)).text) for part in self._package.related(main, kind))
-        for text in dict.fromkeys(texts):
-            if re.search(r"[^\W\d_]{2}|\d\D+\d", re.sub(r"(?i)\b(?:page|of|seite|von)\b", "", text)):
-                self._writer.paragraph(f"{name}: {text}")
+        for text in filter(in_margins, dict.fromkeys(texts)):
+            self._writer.paragraph(f"{name}: {text}")
 
     def _blocks(self, parts: Any) -> None:
         for part in parts:
@@ -273,6 +272,12 @@ class _Body:
         read.parts.append(text)
 
 
+def in_margins(text: str) -> str:
+    """What stands above or below a page; nothing where it only counts the pages."""
+    says = re.search(r"[^\W\d_]{2}|\d\D+\d", re.sub(r"(?i)\b(?:page|of|seite|von)\b", "", text))
+    return text if says else ""
+
+
 def _found(element: Any, tag: str) -> Iterator[Any]:
     """The rows of a table or the cells of a row, in controls and custom elements too, not those of a table within."""
     for child in element:
@@ -387,7 +392,7 @@ class _Numbers:
             if level not in levels:
                 return ""
             kind = "decimal" if levels[at].plain else levels[level].kind
-            return _counted(counts.setdefault(level, levels[level].start), kind)
+            return counted(counts.setdefault(level, levels[level].start), kind)
 
         return re.sub(r"%([1-9])", written, levels[at].text).strip()
 
@@ -409,7 +414,7 @@ _ROMAN: Final = (
 )  # fmt: skip
 
 
-def _counted(number: int, kind: str) -> str:
+def counted(number: int, kind: str) -> str:
     """A number as a list writes it."""
     text = str(number)
     if kind.endswith("Letter") and 0 < number <= 26 * 50:

@@ -1,6 +1,8 @@
 """Files of an office: workbooks, delimited rows, Word, presentations, mail, plain text."""
 
+import base64
 import datetime as dt
+import zlib
 
 from openpyxl.styles import Font, PatternFill
 
@@ -9,12 +11,15 @@ from lab.benchmarks.files.office_kit import (
     Write,
     cell,
     data_file,
+    filled,
+    filled_rows,
     formats,
     formula,
     frame,
     merged,
     numbered,
     numbering,
+    opendocument,
     para,
     points,
     row,
@@ -678,4 +683,128 @@ _TEXTS = (
          "What is the gate code?", r"4417", r"\b12\b"),
 )  # fmt: skip
 
-CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD, *_TEXTS)
+_SUPER = (
+    '<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/></style:style>'
+    '<style:style style:name="Gone"><style:text-properties style:text-line-through-style="solid"/></style:style>'
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1" '
+    'style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/>'
+    "</text:list-style>"
+)
+
+
+def _listed(text: str, *below: str, more: bool = False) -> str:
+    """An item of a list of OpenDocument with items below it, in a list of its own or one that goes on."""
+    inner = "".join(f"<text:list-item><text:p>{one}</text:p></text:list-item>" for one in below)
+    goes_on = ' text:continue-numbering="true"' * more
+    return (
+        f'<text:list text:style-name="L"{goes_on}><text:list-item><text:p>{text}</text:p><text:list>{inner}</text:list>'
+        "</text:list-item></text:list>"
+    )
+
+
+_TWO_WIDE = 'table:number-columns-spanned="2"'
+_OLD_WORKBOOK = zlib.decompress(base64.b85decode(
+    'c-rk)O=uHA6#izDZGLFdq^3eElu)p0?M1xwQnw1)iw(6RiU^vvK|?}Pwgu6HR%?!e;7RdP=*3I@IrxJjdh;Mu>Ol~NMDgUQpx~j+'
+    '`sVFyNo$1$w5ZIt%$qmw%{MbUzdQSSE?%C#*H*zQ?12weCxnI?o1hT#5;2h9air?SK?;t>KZQ_`2C~7#lgO)p978$Y6&Sede?b!X'
+    'NZ|y=kSZ23$qmFlZbMqgHuRDdxJ8yITDeutEJs*wVtI#iK4sa*ma8m#DQ{UE$DEbw>QS@!n9;$$C}g=0ne&b<yU>D{au#2_CfvLx'
+    '_S)HW{_k|O`x`L>8n^yTA!DcWWh7_-XYkEQ0$;tA`aG%a8*3LJ`}dXhz#8`Jh98)ObBZT;2@$;aNsozvY(77}h#p>#Dhy>#XNv`5'
+    'NT&%LPLJfqDLyhbma!>5SUk&ds%TG~3Cq2j*LG~h+K%v?ZzMU2Cf4IT^JBDoFWz359~d6APO@c^_j7mG-zpml2bUy+$WiwAmSq<+'
+    'cCx(8rEX!pjb(yfh~mz{7Ns1R;yhQ_+e!88X1uYs)#%$vFMT=msJ-;b+Clnkf8~5)_N_II4myQKi7%fibc=3r^M=G@%Zr8DAwIBd'
+    '{b{!d8Zp&&M;&cVSVEZ9I7>Grdq*s%4AobXE!JQQW}7O%V7Ba?3x-Td_I<@RR<WPa`x&Zk$#uuYueb(t=PC7Bm20?Xw9$+QtoGHM'
+    '(qU+5XlQ6?XlQ6?{0f4<Yu&GSKVLoEdqP0{*IA-a)xSypTMVH{&jeje_oG0ujdOL)pUp6ZSC&{O$NOI>ag=Jek;5>zBUktQrF)*J'
+    'eV=s`W4~_+)mwkHo_7A>`hNgz?a(;'
+))  # fmt: skip
+
+_CALENDAR = (
+    "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Choir practice\r\nDTSTART;TZID=Europe/Berlin:20240514T190000\r\n"
+    "DTEND;TZID=Europe/Berlin:20240514T210000\r\nLOCATION:Old school\\, room 4\r\nRRULE:FREQ=WEEKLY;BYDAY=TU\r\n"
+    "BEGIN:VALARM\r\nDESCRIPTION:Reminder\r\nEND:VALARM\r\nEND:VEVENT\r\n"
+    "BEGIN:VEVENT\r\nSUMMARY:Summer fair in the long mea\r\n dow\r\nDTSTART;VALUE=DATE:20240706\r\n"
+    "DTEND;VALUE=DATE:20240708\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+)
+
+_MORE = (
+    Case("OpenDocument: a raised mark", opendocument("farm.odt", "text", (
+        '<text:h text:outline-level="1">Harvest</text:h><text:p>The farm grew 830<text:span '
+        'text:style-name="Up">2</text:span>'
+        " tonnes of barley.</text:p>"), styles=_SUPER),
+         "How many tonnes of barley did the farm grow?", r"\b830(?!\d)", r"8302"),
+    Case("OpenDocument: struck-out words", opendocument("fares.odt", "text", (
+        '<text:p>A day costs <text:span text:style-name="Gone">14</text:span> 19 euros.</text:p>'), styles=_SUPER),
+         "How much does a day cost?", r"19", r"14"),
+    Case("OpenDocument: clause numbers", opendocument("lease.odt", "text", (
+        _listed("Rent", "The rent is 700 euros.")
+        + _listed("Repairs", "The owner keeps the roof tight.", "The tenant paints the walls.", more=True)),
+        styles=_SUPER),
+         "What does clause 2.2 say?", r"tenant paints", r"roof"),
+    Case("OpenDocument: merged cells of a sheet", opendocument("shops.ods", "spreadsheet", filled_rows(
+        "Shops", [filled("Region"), filled("Shop"), filled("Sales")],
+        [filled("North", 'table:number-rows-spanned="2"'), filled("Alder"), filled(120)],
+        [filled(None), filled("Birch"), filled(75)], [filled("South"), filled("Dune"), filled(210)])),
+         "What are the total sales in the North region?", r"\b195\b"),
+    Case("OpenDocument: two heading rows of a sheet", opendocument("guests.ods", "spreadsheet", filled_rows(
+        "Guests", [filled("House"), filled(2022, _TWO_WIDE), filled(None), filled(2023, _TWO_WIDE), filled(None)],
+        [filled(""), filled("Summer"), filled("Winter"), filled("Summer"), filled("Winter")],
+        [filled("Inn"), filled(31), filled(12), filled(38), filled(17)],
+        [filled("Hut"), filled(22), filled(8), filled(25), filled(6)])),
+         "How many guests did the Hut have in summer 2023?", r"\b25\b"),
+    Case("OpenDocument: a currency and a duration", opendocument("boats.ods", "spreadsheet", filled_rows(
+        "Boats", [filled("Boat"), filled("Price"), filled("Trip")],
+        [filled("Tern", "", ""), filled(9200, 'office:value-type="currency" office:currency="GBP"', "£9,200"),
+         '<table:table-cell office:value-type="time" office:time-value="PT26H15M00S"><text:p>26:15</text:p>'
+         "</table:table-cell>"])),
+         "What is the price of the Tern?", r"£ ?9,?200|9,?200 (?:GBP|pounds)"),
+    Case("OpenDocument: slides", opendocument("ferry.odp", "presentation", (
+        '<draw:page><draw:frame '
+        'presentation:class="title"><draw:text-box><text:p>Ferry</text:p></draw:text-box></draw:frame>'
+        "<draw:frame><draw:text-box><text:p>The ferry crosses nine times a day.</text:p></draw:text-box></draw:frame>"
+        "</draw:page>")),
+         "How many times a day does the ferry cross?", r"nine|9"),
+    Case("rich text: marks, strikes and a table", text_file("pool.rtf", (
+        "{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}}\\pard\\b Pool rules\\b0\\par The pool is 25{\\super "
+        "1} metres long. "
+        "A swim costs {\\strike 4} 6 euros at the caf\\'e9.\\par\n\\trowd\\intbl Lane\\cell Metres\\cell\\row\n"
+        "\\trowd\\intbl One\\cell 25\\cell\\row\n\\pard End.\\par}")),
+         "How much does a swim cost?", r"\b6 euros", r"\b4\b"),
+    Case("rich text: a mark on a figure", text_file("pool.rtf", (
+        "{\\rtf1\\ansi\\pard The pool is 25{\\super 1} metres long.{\\footnote Without the ledge.} It is warm.\\par}")),
+         "How many metres long is the pool?", r"\b25(?!\d)", r"251"),
+    Case("rich text: Cyrillic", text_file("notice.rtf", (
+        "{\\rtf1\\ansi\\uc1 The sign reads \\u1057?\\u1090?\\u1086?\\u1087? at the gate.\\par}")),
+         "What does the sign at the gate read?", r"Стоп"),
+    Case("old workbooks: merged cells", data_file("mills.xls", _OLD_WORKBOOK),
+         "How many sacks did the Lower mill make?", r"\b52\b", r"\b44\b"),
+    Case("calendars and cards: an event", text_file("choir.ics", _CALENDAR),
+         "Where is the choir practice?", r"Old school, room 4"),
+    Case("calendars and cards: the last of whole days", text_file("fair.ics", _CALENDAR),
+         "When does the Summer fair in the long meadow end?", r"2024-07-07", r"07-08"),
+    Case("calendars and cards: a telephone number", text_file("people.vcf", (
+        "BEGIN:VCARD\nVERSION:2.1\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:J=C3=B6rg Berg\nORG:Mill Lane Bakery\n"
+        "TEL;TYPE=WORK:030 1234\nTEL;TYPE=CELL:0171 555\nADR;TYPE=WORK:;;Mill Lane 3;Arden;;12345;\nEND:VCARD\n"
+        "BEGIN:VCARD\nVERSION:3.0\nFN:Ida Holm\nTEL;TYPE=WORK:040 9876\nEND:VCARD\n")),
+         "What is the work phone of Jörg Berg?", r"030 1234", r"040"),
+    Case("captions: what is said", text_file("tour.srt", (
+        "1\n00:00:01,000 --> 00:00:04,000\nThe tower was built\n\n2\n00:00:04,000 --> 00:00:07,500\n<i>in 1391 "
+        "by Anna Lund.</i>\n\n"
+        "3\n00:01:10,000 --> 00:01:12,000\nIt leans four degrees.\n")),
+         "Who built the tower?", r"Anna Lund"),
+    Case("captions: a speaker", text_file("talk.vtt", (
+        "WEBVTT\n\nNOTE made by hand\n\n01:10.000 --> 01:12.000\n<v Ida>The gate opens at ten.</v>\n")),
+         "When does the gate open?", r"ten|10"),
+    Case("notebooks and outlines: what a notebook printed", text_file("run.ipynb", (
+        '{"cells":[{"cell_type":"markdown","source":["# Wells\\n","The east well is 18 m '
+        'deep."]},{"cell_type":"code","source":'
+        '["print(depth)"],"outputs":[{"output_type":"stream","text":["mean depth: 21.5\\n"]}]}],"nbformat":4}')),
+         "How deep is the east well?", r"18 m"),
+    Case("notebooks and outlines: a table of Org", text_file("shed.org", (
+        "#+TITLE: Shed\n* Tools\n:PROPERTIES:\n:ID: 77\n:END:\nThe saw hangs on hook four.\n\n| Tool | Pieces "
+        "|\n|------+--------|\n"
+        "| Saw | 4 |\n| Axe | 2 |\n")),
+         "On which hook does the saw hang?", r"four|4", r"77"),
+    Case("notebooks and outlines: a log", text_file("pump.log", (
+        "2024-05-14 09:00:01 INFO pump started\n2024-05-14 09:12:44 ERROR pressure fell to 1.2 bar\n"
+        "2024-05-14 09:12:50 INFO pump stopped\n")),
+         "To how many bar did the pressure fall?", r"1\.2"),
+)  # fmt: skip
+
+CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD, *_TEXTS, *_MORE)

@@ -237,3 +237,51 @@ def _package(name: str, main: str, files: Mapping[str, str], strict: bool) -> Wr
         return folder / name
 
     return write
+
+
+# -- OpenDocument -----------------------------------------------------------------------------------------------------
+
+_ODF = " ".join(
+    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for short, name in {
+        "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style",
+        "presentation": "presentation",
+    }.items()
+)  # fmt: skip
+
+
+def opendocument(name: str, kind: str, body: str, *, styles: str = "", edges: str = "") -> Write:
+    """An OpenDocument file of a kind (text, spreadsheet, presentation); `edges` are headers and footers of pages."""
+
+    def write(folder: Path) -> Path:
+        with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("content.xml", (
+                f'<office:document-content {_ODF} xmlns:xlink="http://www.w3.org/1999/xlink" '
+                f'xmlns:dc="http://purl.org/dc/elements/1.1/"><office:automatic-styles>{styles}</office:automatic-styles>'
+                f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+            ))  # fmt: skip
+            packed.writestr("styles.xml", (
+                f"<office:document-styles {_ODF}><office:master-styles><style:master-page>{edges}</style:master-page>"
+                "</office:master-styles></office:document-styles>"
+            ))  # fmt: skip
+        return folder / name
+
+    return write
+
+
+def filled(value: object, about: str = "", text: str = "") -> str:
+    """A cell of a sheet of OpenDocument; None is one that a merged cell covers."""
+    if value is None:
+        return "<table:covered-table-cell/>"
+    if isinstance(value, str):
+        return f'<table:table-cell office:value-type="string" {about}><text:p>{value}</text:p></table:table-cell>'
+    kind = "" if "value-type" in about else 'office:value-type="float"'
+    return (
+        f'<table:table-cell {kind} office:value="{value}" {about}><text:p>{text or value}</text:p></table:table-cell>'
+    )
+
+
+def filled_rows(name: str, *rows: Sequence[str]) -> str:
+    """A table of OpenDocument of rows of cells."""
+    inner = "".join(f"<table:table-row>{''.join(cells)}</table:table-row>" for cells in rows)
+    return f'<table:table table:name="{name}">{inner}</table:table>'
