@@ -68,6 +68,13 @@ class Channels(State):
     queries: Annotated[list[str] | None, EphemeralValue] = None
 
 
+class _Open(dict[str, Any]):
+    """The properties of a form that lets every name through."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
 class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A compiled graph that refuses inputs and options that it does not know, by their names.
 
@@ -99,6 +106,11 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         ]
         return drawing
 
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        """The form of the options, which LangGraph's server drops no misspelt one by: `_checked` refuses it by name."""
+        form = super().get_context_jsonschema()
+        return form | {"properties": _Open(form["properties"])} if form and "properties" in form else form
+
     def _checked(self, input: Any, config: RunnableConfig | None, context: Any) -> Any:
         known = getattr(self.builder.input_schema, "model_fields", None)  # None for messages: their channel reads them
         if known is not None and is_node(config) and not isinstance(input, Command) and input is not None:
@@ -111,7 +123,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         schema = cast(type[Context], self.builder.context_schema)
         if isinstance(context, Mapping):
             options_of(context, schema)
-        given = (config or {}).get("configurable", {})
+        given = {} if config is None or is_node(config) else config.get("configurable", {})
         for name in given.keys() - (context if isinstance(context, Mapping) else {}).keys():
             meant = get_close_matches(name, schema.model_fields, n=1, cutoff=0.85)
             if meant and (name not in schema.model_fields or context is None):

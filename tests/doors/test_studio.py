@@ -127,6 +127,16 @@ def test_crag_runs_with_and_without_context(server: Server, context: Any) -> Non
     assert response["models"]["generator"] == "extractive"
 
 
+@pytest.mark.parametrize("where", ["context", "config"])
+def test_an_option_that_is_misspelt_is_refused_by_its_name(server: Server, where: str) -> None:
+    options = {"confidence_treshold": 0.9, "mode": "high"}
+    given = {"context": options} if where == "context" else {"config": {"configurable": options}}
+    body = {"assistant_id": "crag", "input": {"question": "What is a state?"}} | given
+    answer = httpx.post(f"{server.url}/runs/wait", json=body, timeout=600)
+    assert "'confidence_treshold'" in answer.text
+    assert "confidence_threshold" in answer.text
+
+
 def test_verify_runs(server: Server) -> None:
     body = {"assistant_id": "verify", "input": {"answer": "The sea is salt.", "passages": SALT}}
     response = server.post("/runs/wait", body).json()
