@@ -104,7 +104,7 @@ MEASURES: Final = {
         ),
     ),
     "faults": Measure(
-        bench("faults", "--kills", "20"),
+        bench("faults", "--short"),
         (("store: faults of kills and damages", r"(?m)^(\d+) faults$", True),),
     ),
     "asking": Measure(

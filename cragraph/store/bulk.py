@@ -194,8 +194,7 @@ class Ingest:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
         self._store, self._known, self._tell = store, store.index.sources(), tell
-        for source in store.index.spoilt():
-            self._known.pop(source, None)  # is read again, whatever its date
+        spoilt = store.index.spoilt()  # read again, whatever their dates
         self._homes = store.index.homes()
         self._collection = {name.casefold(): name for name in store.names()}.get(collection.casefold(), collection)
         self._limits, self._clock = limits, clock
@@ -226,6 +225,7 @@ class Ingest:
                 if (
                     old
                     and alike
+                    and source not in spoilt
                     and most >= limits.chunks
                     and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
                 ):

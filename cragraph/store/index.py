@@ -291,8 +291,8 @@ class Index(Database):
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
         names = dict(self.read("SELECT id, name FROM collections"))
         for chunk in sorted(ids):
-            row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), (0,))
-            if row_crc(row[1:]) != row[0]:
+            row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), ())
+            if not row or row_crc(row[1:]) != row[0]:
                 yield None
                 continue
             sql = f"SELECT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk = {chunk}"

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,11 +88,16 @@ class Store:
             return []
         vectors = as_floats([self._embeddings.embed_query(query)])
         self._check(vectors)
-        return _once(self._vectors.nearest(vectors[0], k, filters))
+        return self._once(self._vectors.nearest, vectors[0], k, filters)
 
     def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
-        return _once(self._lexical(query, k, self._filters(where)))
+        return self._once(self._lexical, query, k, self._filters(where))
+
+    def _once(self, search: Callable[..., list[Passage]], query: Any, k: int, filters: Where) -> list[Passage]:
+        """The best `k` of a search, each once: the same text may be in several collections."""
+        found = search(query, 2 * k if len(self.index.collections()) > 1 else k, filters)
+        return list({passage["chunk_id"]: passage for passage in reversed(found)}.values())[::-1][:k]
 
     # -- collections -----------------------------------------------------------------------------------------
 
@@ -477,11 +482,6 @@ class ReadFiles:
 
 def _floats(vector: Any) -> Any:
     return from_bytes([vector])[0] if isinstance(vector, bytes) else vector
-
-
-def _once(passages: Iterable[Passage]) -> list[Passage]:
-    """Each passage once: the same file may be in several collections."""
-    return list({passage["chunk_id"]: passage for passage in reversed([*passages])}.values())[::-1]
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------

@@ -338,7 +338,7 @@ def damages(scene: Scene, chance: random.Random) -> Counter[str]:
 
     forked(dies)
     for origin in (scene.filled, killed):  # the second has a log beside it
-        for name in sorted(str(p.relative_to(origin)) for p in origin.rglob("*") if p.is_file()):
+        for name in sorted(str(p.relative_to(origin)) for p in origin.rglob("*") if p.is_file() and p.name != "log"):
             for way in WAYS:
                 folder = scene.base / "harmed"
                 shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ import pytest
 
 from cragraph.errors import StoreError
 from cragraph.passages import as_passages
-from cragraph.store import Store, ingest, open_store
+from cragraph.store import Store, forget, ingest, open_store
 from cragraph.testing import HashEmbeddings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,3 +218,71 @@ def test_a_folder_or_a_pipe_in_the_place_of_a_file_is_never_called_safe(scene: P
             continue
         with opened:
             assert searched(opened)
+
+
+def test_a_byte_that_rots_is_never_quoted_although_the_file_kept_its_time(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "hall.md").write_text("Hiring the hall costs 40 pounds an evening.")
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(tmp_path / "docs", store, limits=None)
+    path = tmp_path / "store" / "cragraph.db"
+    status = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"costs 40 pounds", b"costs 90 pounds"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(StoreError, match="nothing in it can be read"):
+        open_store(tmp_path / "store", HashEmbeddings(48), create=False)
+    (tmp_path / "docs" / "tea.md").write_text("Tea is served at four.")
+    shutil.rmtree(tmp_path / "store")
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(tmp_path / "docs", store, limits=None)
+    path.write_bytes(path.read_bytes().replace(b"costs 40 pounds", b"costs 90 pounds"))
+    for _ in range(2):  # whoever opens it next is told too
+        with open_store(tmp_path / "store", HashEmbeddings(48), create=False) as store:
+            assert any("was damaged: 1 of 2 passages could be read" in note for note in store.notes)
+            assert "90" not in str([*store.lexical("hall costs pounds", 5), *store.dense("hall costs pounds", 5)])
+            assert any("hall.md" in problem for problem in store.problems())
+            assert [d.complete for d in store.documents()] == [False, True]
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        assert ingest(tmp_path / "docs", store, limits=None).did_anything
+        assert "40 pounds" in store.lexical("hall costs", 1)[0]["text"]
+        assert (store.notes, store.problems()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE chunks SET text = replace(text, 'of file7', 'of file8') WHERE text LIKE '%Part 3 of file7,%'",
+        "UPDATE vectors SET vector = zeroblob(192) WHERE id IN (SELECT id FROM chunks WHERE text LIKE '%of file7,%')",
+    ],
+)
+def test_a_row_that_rots_while_the_store_is_open_is_left_out_aloud_and_read_again(
+    scene: Path, tmp_path: Path, sql: str
+) -> None:
+    folder = shutil.copytree(scene / "store", tmp_path / "store")
+    with open_store(folder, HashEmbeddings(48)) as store:
+        changed(folder, sql)
+        found = [*store.lexical("part 3 of file7", 3), *store.dense("Part 3 of file7, and so on", 3)]
+        (note,) = store.notes
+        assert "passages are not what was written, so they were left out" in note
+        assert not [p for p in found if p["filename"] == "7.md" and "file8" in p["text"]]
+        report = ingest(scene / "docs", store, limits=None)
+        assert [Path(source).name for source in report.changed] == ["7.md"]
+        assert report.notes == [note]
+        assert store.notes == []
+        assert store.lexical("part 3 of file7", 1)[0]["filename"] == "7.md"
+        assert store.problems() == []
+
+
+def test_nothing_of_a_forgotten_file_is_left_in_the_store_s_files(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for number in range(20):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"Common words and zebrafish{number} in a text. " * 30)
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(tmp_path / "docs", store, limits=None)
+        forget(store, "7.md")
+        ingest(tmp_path / "docs" / "8.md", store, collection="other", limits=None)
+        store.drop("other")
+        held = b"".join(path.read_bytes() for path in (tmp_path / "store").iterdir())
+    assert b"zebrafish6" in held
+    assert b"zebrafish7" not in held
+    assert b"zebrafish8" not in held

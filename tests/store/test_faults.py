@@ -13,6 +13,7 @@ import pytest
 from cragraph.store import open_store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
+from lab.benchmarks.old_stores import version_3
 
 pytestmark = pytest.mark.slow
 
@@ -136,6 +137,45 @@ def test_a_store_cannot_be_made_in_a_read_only_folder(tmp_path: Path) -> None:
     assert "write permission" in second
     closed.chmod(0o755)
     assert list(closed.iterdir()) == []
+
+
+READ = """
+with open_store(sys.argv[1], HashEmbeddings(48), create=False) as store:
+    print(len(store.documents()), store.lexical("penguins", 1)[0]["text"], store.notes)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of a Unix process")
+def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, lines: list[Passage], embeddings: HashEmbeddings) -> None:
+    def full() -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    with open_store(tmp_path, embeddings) as store:
+        store.add(lines)
+    assert child(READ, tmp_path, full) == f"{len(lines)} Penguins swim under the ice. []"
+
+
+@needs_permissions
+def test_a_copy_in_a_read_only_folder_can_be_read(tmp_path: Path, lines: list[Passage], sealed: Path) -> None:
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", sealed, copy], check=True)
+    for path in [*copy.rglob("*"), copy]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert child(READ, copy, bound_by_permissions) == f"{len(lines)} Penguins swim under the ice. []"
+
+
+@needs_permissions
+def test_an_old_store_in_a_read_only_folder_is_read_into_memory(
+    tmp_path: Path, lines: list[Passage], embeddings: HashEmbeddings
+) -> None:
+    with open_store(None, embeddings) as store:
+        store.add(lines)
+        version_3(store, tmp_path / "old")
+    for path in [*(tmp_path / "old").rglob("*"), tmp_path / "old"]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert child(READ, tmp_path / "old", bound_by_permissions) == f"{len(lines)} Penguins swim under the ice. []"
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
