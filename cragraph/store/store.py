@@ -59,7 +59,6 @@ CHANGED: Final = (
     "The file of the store was changed or damaged, and cannot be mended because it cannot be written ({reason}): what "
     "can be read and is what was written is searched."
 )
-GONE: Final = f"{{n}} files are not in whole, the first of them {{first}}. {_AGAIN}"
 
 
 class Store:

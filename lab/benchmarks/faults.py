@@ -30,7 +30,7 @@ from typing import Any
 import langchain_chroma  # noqa: F401
 
 from cragraph.errors import CragError
-from cragraph.history import Entry, History
+from cragraph.log import Entry, History
 from cragraph.passages import as_passages
 from cragraph.store import Store, forget, ingest, open_store, watch
 from cragraph.testing import HashEmbeddings
@@ -242,7 +242,7 @@ def counted(run: Callable[[], object], last: int = -1) -> int:
     def count(frame: Any, event: str, argument: Any) -> None:
         nonlocal calls
         place = frame.f_code.co_filename
-        if event in ("call", "c_call") and ("cragraph/store" in place or place.endswith("cragraph/history.py")):
+        if event in ("call", "c_call") and ("cragraph/store" in place or place.endswith("cragraph/log.py")):
             calls += 1
             if calls == last:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -9,6 +9,7 @@ import pytest
 from cragraph.cli.doctor import Check, examine, models, package, python
 from cragraph.run import Assistant
 from cragraph.settings import Settings
+from tests.doors.conftest import Shell
 from tests.support.ollama import ModelInfo, OllamaServer
 
 MODEL = "ollama:llama3.2"
@@ -28,6 +29,22 @@ def test_without_a_chat_model_all_is_well(filled: Settings) -> None:
     assert all(check.ok for check in checks)
     detail = f"{filled.store}: 1 documents, 1 chunks"
     assert vars(checks[4]) == {"name": "store", "ok": True, "detail": detail, "fix": ""}
+
+
+def test_what_was_lost_to_damage_is_remembered_until_an_ingest_has_read_it_again(
+    filled: Settings, tmp_path: Path, shell: Shell
+) -> None:
+    (tmp_path / "tea.md").write_text("Tea is served at four.\n")
+    Assistant(filled).ingest([tmp_path / "tea.md"])
+    path = tmp_path / "store" / "cragraph.db"
+    path.write_bytes(path.read_bytes().replace(b"Tea is served at four", b"Tea is served at nine"))
+    for _ in range(2):  # also where another command was the first to open it
+        said = shell("docs", "--store", str(filled.store)).err
+        assert "The store was damaged: 1 of 2 passages could be read" in " ".join(said.split())
+    (told,) = [check for check in examine(filled) if check.name == "store"]
+    assert (told.ok, "tea.md" in told.detail + told.fix) == (False, True)
+    Assistant(filled).ingest([tmp_path / "tea.md"])
+    assert all(check.ok for check in examine(filled))
 
 
 def test_a_part_that_fails_is_shown_with_what_to_do(tmp_path: Path) -> None:
