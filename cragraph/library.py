@@ -5,12 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from cragraph.build import FETCHED, Parts
 from cragraph.documents import LEADS_OUT, Found, Limits, discover
 from cragraph.errors import DocumentError, InputError, StoreMissingError
 from cragraph.graph.context import options_of
+from cragraph.language.cells import CELLS
 from cragraph.log import History, place_for
 from cragraph.passages import as_passages, as_question
 from cragraph.protocols import Notes
@@ -106,10 +107,11 @@ class Library:
         if collection is not None:
             options = options.model_copy(update={"collection": options_of({"collection": collection}).collection})
         passages = self.parts.retriever([query], fetched, notes, where=options.filter)
-        return [
-            dict(passage) | {"scores": scores_of(passage) | {"rerank": passage["rerank_score"]}}
-            for passage in self.parts.reranker(query, passages, notes)[:k]
-        ]
+        found: list[dict[str, Any]] = [dict(passage) for passage in self.parts.reranker(query, passages, notes)[:k]]
+        for passage in found:
+            passage["scores"] = scores_of(cast(Passage, passage)) | {"rerank": passage["rerank_score"]}
+            passage["metadata"] = {name: value for name, value in passage["metadata"].items() if name != CELLS}
+        return found
 
     def documents(self, collection: str | None = None) -> list[StoredDocument]:
         """The documents in the store, or of one collection; none where there is no store yet."""

@@ -126,7 +126,9 @@ class AnswerSpan(TypedDict):
     text: str
 
 
-Operation = Literal["count", "sum", "mean", "largest", "smallest", "list", "difference", "growth", "share", "compare"]
+Operation = Literal[
+    "count", "sum", "mean", "largest", "smallest", "list", "difference", "growth", "share", "compare", "adjusted"
+]
 
 
 class Condition(TypedDict):
@@ -150,7 +152,7 @@ class Query(TypedDict):
     `column` is empty where rows are counted. With `group`, `of` (sum, mean or count) is computed for each value of that
     column, and the operation is put to the results. `most` is how many of a ranking are wanted. `against` is the second
     operand of a difference, a growth (the earlier), a share (the whole) and a comparison, whose `test` is ``>`` or
-    ``<``.
+    ``<``. `percent` is what a text adds to a figure or takes off, with `percent_at`, where the text says so.
     """
 
     source: str
@@ -163,6 +165,8 @@ class Query(TypedDict):
     most: NotRequired[int]
     against: NotRequired[Operand]
     test: NotRequired[Literal[">", "<"]]
+    percent: NotRequired[str]
+    percent_at: NotRequired["Cited"]
 
 
 class Cited(TypedDict):
@@ -335,7 +339,7 @@ def in_words(computed: Mapping[str, Any]) -> str:
     said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
     if against := query.get("against"):
         said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
-    return said
+    return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
 
 
 def tested(conditions: Sequence[Mapping[str, Any]] | None) -> str:

@@ -15,6 +15,7 @@ from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
 from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, Reading, StoredTables, compute, odds, read_query
+from cragraph.tables.stored import is_row_of_table
 from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
 
@@ -47,14 +48,14 @@ class Compute:
         if not tables:
             return None
         # A call is worth its time where a table is among the passages that the search found nearest.
-        near = {p["source"] for p in state.held if "row" in p["metadata"]}
+        near = {p["source"] for p in state.held if is_row_of_table(p)}
         asks = self.write is not None and any(table.source in near for table in tables)
         plan = self.write(question, tables, self.near, notes) if asks and self.write else Plan()
         if plan.declined:
             return None
         found = _run([plan.reading]) if plan.reading else []
         if not found:
-            read = partial(read_query, question, tables, self.near)
+            read = partial(read_query, question, tables, state.held, self.near)
             read_as = stand_in("Reading the question as one for a table", read, "it was answered from passages", notes)
             found = _run([reading for reading in read_as or () if reading.chance >= FLOOR / 2])
         if not found:
@@ -65,7 +66,8 @@ class Compute:
         differ = [r for r, other in rivals if (other["value"], other["labels"]) != (made["value"], made["labels"])]
         tied = any(odds(other.chance) >= RIVAL * odds(best.chance) for other in differ)
         chance = TIED * best.chance if tied else best.chance
-        if chance < FLOOR:
+        # One doubt is told beside the figure; of two the figure is hardly what was asked.
+        if chance < FLOOR or len(best.doubts) > 1:
             return None
         notes.ran("generator", NAME)
         if doubts := [*made.get("doubts", ()), *best.doubts]:

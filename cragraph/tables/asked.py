@@ -154,6 +154,8 @@ class Asked:
         stems = {t.stem for t in self.tokens}
         self.dimensions = {name for name, words in ASKS.items() if words & stems}
 
+        self.money = bool(self.how_much) and "money" in self.dimensions
+
     @property
     def computes(self) -> bool:
         """Whether anything in it may be an operation."""

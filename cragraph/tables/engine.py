@@ -130,6 +130,8 @@ class _Engine:
             return self._listed(chance, named=operation == "list")
         if operation in ("sum", "mean"):
             return self._added(chance, mean=operation == "mean")
+        if operation == "adjusted":
+            return self._adjusted(chance)
         if "against" not in self.query:
             raise InputError(f"a query came with the operation {operation!r} and nothing to compare with.")
         return self._two(self.query["against"], chance)
@@ -293,6 +295,20 @@ class _Engine:
         return self._made(
             f"{text}{_about(exact, percent)}{place}", percent, "%", both, chance, rounded=exact != percent
         )
+
+    def _adjusted(self, chance: float) -> Computed:
+        total, percent = self.total(self.own), number_of(self.query.get("percent", ""))
+        at = self.query.get("percent_at")
+        if percent is None or at is None or len(total.rows) != 1:
+            raise InputError("a figure is adjusted by a percentage that a text states, and of one row.")
+        column = self.table.columns[self.own["column"]]
+        exact = Fraction(total.value) * (100 + Fraction(percent.value)) / 100
+        value = rounded(exact)
+        sign = "more" if percent.value > 0 else "less"
+        base = f"{self.table.label(total.rows[0])}, {column.header.words} {shown(total.value, column)}"
+        text = f"{base}, {shown(abs(percent.value))} % {sign}: {shown(value, column)}{_about(exact, value)}"
+        made = self._made(text, value, column.unit, total, chance, rounded=exact != Fraction(value))
+        return {**made, "cited": [*made["cited"], at]}
 
     # -- words -------------------------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ Near = Callable[[str, Sequence[str]], Sequence[float]]
 """How near a word is in meaning to each of some others, 0..1."""
 
 _ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"].split())}
+PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
 NEAR: Final = 0.55  # cosine from which on a word of the question means a column that it does not name
 DERIVED: Final = 5  # letters from which on a word that begins another is taken for what it is derived from
 
@@ -439,7 +440,8 @@ class Matching:
             return True
         if asked.than and asked.than.start() <= token.start < asked.than.end() and pole(token.text.casefold()):
             return True
-        return bool(asked.growth and re.fullmatch(GROWS, token.text.casefold()))
+        percent = asked.share and token.stem in PERCENT
+        return bool(percent or (asked.growth and re.fullmatch(GROWS, token.text.casefold())))
 
 
 _Scored = tuple[Column, float, frozenset[int], int]

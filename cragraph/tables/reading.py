@@ -16,6 +16,7 @@ from typing_extensions import TypedDict, Unpack
 from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
+from cragraph.language.sentences import sentence_spans
 from cragraph.language.tables import Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
@@ -33,6 +34,7 @@ from cragraph.tables.asked import (
 )
 from cragraph.tables.matching import (
     NEAR,
+    PERCENT,
     Chosen,
     Matching,
     Named,
@@ -43,21 +45,27 @@ from cragraph.tables.matching import (
     where_of,
     words_of_column,
 )
-from cragraph.types import Condition, Operand, Operation, Query
+from cragraph.types import Cited, Condition, Operand, Operation, Passage, Query
 
 FEATURES: Final = (
     "bias", "unsaid", "words", "vague", "implied", "partial", "generic", "quiet", "near", "aside", "relative",
+    "adjusted",
 )  # fmt: skip
-WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5)
+WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5, -0.37)
 """Of the chance, a logistic regression: fitted with `python -m lab.benchmarks.computed --fit`."""
 TIED: Final = 0.5  # factor on the chance where another column, or another table, may be meant as well
 FLOOR: Final = 0.6
 """A reading that is less likely than this to be what was asked is not computed: the question goes the ordinary way."""
 RIVAL: Final = 0.4  # share of the odds of the best reading from which on another makes it a toss-up
 
+_ADDS: Final = re.compile(r"(?P<figure>\d+(?:\.\d+)?)\s?(?:%|per ?cent|percent)")
+_MORE: Final = re.compile(
+    r"\b(?:more|extra|surcharge|supplement|on top|higher|dearer|increase\w*|added|plus|additional)\b", re.I
+)
+_OFF: Final = re.compile(r"\b(?:less|off|discount|cheaper|reduction|lower|rebate|reduced)\b", re.I)
+_CLAUSES: Final = re.compile(r";|, (?:and|but)\b|\bbut\b|\.\s")
 _BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)")
 _APART: Final = re.compile(r"\b(?:of|in) (.+?) (?:and|from|to|versus|vs) (.+)")
-_PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
 _OFTEN: Final = re.compile(r"\b(?:most often|most times|most frequently|least often)\b")
 
 Tokens = set[int] | frozenset[int]
@@ -82,19 +90,24 @@ class Plan(NamedTuple):
     declined: bool = False
 
 
-def read_query(question: str, tables: Sequence[Table], near: Near | None = None) -> list[Reading]:
-    """What a question may compute over some tables, the likeliest first; empty where it computes nothing."""
+def read_query(
+    question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
+) -> list[Reading]:
+    """What a question may compute over some tables, the likeliest first; empty where it computes nothing.
+
+    `passages` are looked through for what a text adds to a figure of a table, or takes off.
+    """
     if len(split_question(question)) > 1 or TWO_FOLD.search(question):
         return []
     asked = Asked(question)
-    if not asked.computes:
+    if not asked.computes and not (passages and asked.money):
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
     over = [_Over(asked, table, near) for table in named or tables]
     titles = frozenset().union(*(one.about for one in over))
     for one in over:
         one.elsewhere = titles - one.about
-    readings = [reading for one in over for reading in one.readings() if reading]
+    readings = [reading for one in over for reading in one.readings(passages) if reading]
     # "The dearest item" is looked for where a column names items, if there is such a table.
     loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
     naming = [one.table for one in over if loose & one.label_words]
@@ -120,20 +133,23 @@ def odds(chance: float) -> float:
 
 class _Said(TypedDict, total=False):
     """How a query was found in the words: the columns beside the chosen one, the further `words` that it accounts for;
-    whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`)."""
+    whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`), a text adjusts a figure."""
 
     also: Sequence[Chosen]
     words: Tokens
     quiet: bool
     generic: bool
+    adjusted: bool
 
 
 class _Over(Matching):
     """One question put to one table."""
 
-    def readings(self) -> Iterator[Reading | None]:
+    def readings(self, passages: Sequence[Passage]) -> Iterator[Reading | None]:
         """The queries that the question may be, over this table."""
         asked = self.asked
+        if asked.money and passages:
+            yield self._adjusted(passages)
         compares = asked.difference or (asked.than and asked.yes_no and not asked.compared)
         for wanted, reads in (
             (asked.growth, self._growth),
@@ -331,7 +347,7 @@ class _Over(Matching):
         named."""
         asked = self.asked
         years = sorted({t.text for t in asked.years})
-        grow = {n for n, t in self.at.items() if re.fullmatch(GROWS, t.text.casefold()) or t.stem in _PERCENT}
+        grow = {n for n, t in self.at.items() if re.fullmatch(GROWS, t.text.casefold()) or t.stem in PERCENT}
         said = grow | {n for n, t in self.at.items() if t in asked.years}
         by_year = {y: [c for c in self.figures if y in words_of_column(c)] for y in self.column_years()}
         if len(by_year) >= 2:
@@ -368,6 +384,22 @@ class _Over(Matching):
             return None
         more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
         return self._reading("growth", chosen, named, more, words=said)
+
+    def _adjusted(self, passages: Sequence[Passage]) -> Reading | None:
+        """A price of a row with what a text says is added to it, or taken off."""
+        named = self.named(self.every)
+        chosen = self.column(self.every - used_by(named), dimension="money") if named else None
+        if chosen is None or "money" not in dimensions_of(chosen.column):
+            return None
+        left = self.unsaid(used_by(named) | chosen.tokens, chosen)
+        if len(self.rows(where_of(named, chosen))) != 1 or not left:
+            return None
+        words = {self.at[n].stem for n in left}
+        for percent, at, said in _percents(passages):
+            if words <= said:
+                more = {"percent": percent, "percent_at": at}
+                return self._reading("adjusted", chosen, named, more, words=left, adjusted=True)
+        return None
 
     # -- what speaks for a reading, and against it -------------------------------------------------------------
 
@@ -428,6 +460,7 @@ class _Over(Matching):
             "tied": float(any(one.tied for one in columns)),
             "aside": float(self._aside(query)),
             "relative": float(self.asked.relative and not self.asked.years),
+            "adjusted": float(said.get("adjusted", False)),
         }
         doubts = tuple(self._doubts(left | meant, features, columns, named))
         return Reading(query, chance_of(features), features, self.table, doubts)
@@ -456,9 +489,10 @@ class _Over(Matching):
                 yield f"The question does not name {one.column.name}."
         if features["relative"] and not any(one.condition["column"] in dated for one in named):
             yield f"The question is about a time that no column of {name} says."
-        if self.asked.rate and not self.asked.mean:
+        if self.asked.rate and not self.asked.mean and not features["adjusted"]:
             yield f"The question is about a figure for {self.asked.rate[0]}."
-        if features["aside"]:
+        head = self.head()
+        if features["aside"] and head is not None and not self.is_subject(self.at[head]):
             yield f"The rows of {name} are not what the question asks for."
 
     def _telling(self, named: Sequence[Named], columns: Sequence[Chosen]) -> bool:
@@ -500,3 +534,26 @@ class _Over(Matching):
         ]
         names = list(dict.fromkeys(names))
         return max(self.near(token.text, names), default=0.0) >= NEAR
+
+
+def _percents(passages: Sequence[Passage]) -> Iterator[tuple[str, Cited, frozenset[str]]]:
+    """What texts say is added to figures, or taken off: the signed percentage, where, and the words of its clause."""
+    for passage in passages:
+        text = passage["text"]
+        for start, end in sentence_spans(text):
+            at = start
+            cuts = [*(m for m in _CLAUSES.finditer(text, start, end)), None]
+            for cut in cuts:
+                last = cut.start() if cut else end
+                clause = text[at:last]
+                found = list(_ADDS.finditer(clause))
+                more, off = _MORE.search(clause), _OFF.search(clause)
+                if len(found) == 1 and bool(more) != bool(off):
+                    cited: Cited = {
+                        "chunk_id": passage["chunk_id"],
+                        "start": start,
+                        "end": end,
+                        "quote": text[start:end],
+                    }
+                    yield f"{'-' if off else ''}{found[0]['figure']}", cited, frozenset(content_words(clause))
+                at = cut.end() if cut else end

@@ -64,12 +64,19 @@ class StoredTables:
     def again(self, computed: Computed, where: Where = None) -> Computed:
         """A figure computed once more, over the rows that are stored now.
 
-        Raises StoreError where the table is gone; InputError where the query does not fit the table.
+        Raises StoreError where the table is gone, or a text no longer says by how much a figure is adjusted; InputError
+        where the query does not fit the table.
         """
         query = computed["query"]
         table = self.table(query["source"], query["table"], where)
         if table is None:
             raise StoreError(f"the table {query['table'] or query['source']} is no longer in the store.")
+        if at := query.get("percent_at"):
+            said = [passage["text"] for passage in self._store().get([at["chunk_id"]])]
+            if not said or said[0][at["start"] : at["end"]] != at["quote"]:
+                raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
+            if query.get("percent", "").lstrip("-") not in at["quote"]:
+                raise StoreError(f"the text does not say {query.get('percent')} %.")
         return compute(query, table, computed["chance"])
 
 

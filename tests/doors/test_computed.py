@@ -16,6 +16,7 @@ from cragraph.protocols import Notes
 from cragraph.report import Report
 from cragraph.run import Assistant
 from tests.doors.conftest import Shell
+from tests.support.ollama import ModelInfo, OllamaServer
 
 MOST = 60
 MEMBERS, STREETS = ("Ada Bell", "Tom Rao", "Ida Weir"), ("Mill Lane", "Canal Row")
@@ -74,6 +75,15 @@ def test_a_filter_of_the_run_is_the_scope_of_the_sum(assistant: Assistant) -> No
     response = ask(assistant, "What is the sum of fee_gbp over all loans?", where={"street": "Mill Lane"})
     assert (response["computed"]["rows"], response["computed"]["value"]) == (30, "933")
     assert ask(assistant, "What is the sum of fee_gbp over all loans?", sources=["tools.csv"])["computed"] is None
+
+
+def test_two_figures_of_a_text_and_a_table_are_both_cited(assistant: Assistant) -> None:
+    response = ask(assistant, "What would an urgent new chain cost?")
+    assert response["answer"].startswith("New chain, price £7, 40 % more: £9.80")
+    assert {quote for c in response["citations"] for quote in c["quotes"]} == {
+        "New chain | Price GBP: 7.00",
+        "Urgent jobs cost 40 % more and are ready the same day.",
+    }
 
 
 def test_a_figure_that_a_text_states_is_not_computed(assistant: Assistant) -> None:
@@ -183,3 +193,28 @@ def test_rows_are_found_in_a_file_moved_into_the_store_later(assistant: Assistan
     path.write_text(TOOLS + "Cement mixer,27.00,70,650\n", encoding="utf-8")
     made.ingest([path])
     assert ask(made, question)["computed"]["value"] == "215"
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("plan", "value", "accepted"),
+    [
+        ({}, "632", True),
+        ({"left_out": ["paid late"]}, "632", False),
+        ({"filters": []}, "632", True),  # leaves a name out: the words are read instead
+        ({"table": 0}, None, False),
+    ],
+)
+def test_a_capable_model_writes_the_query_and_where_it_says_that_no_table_has_it_nothing_is_computed(
+    assistant: Assistant, plan: dict[str, Any], value: str | None, accepted: bool
+) -> None:
+    query = {"table": 1, "operation": "sum", "column": "fee_gbp", "filters": ["member = Ada Bell"]}
+    with OllamaServer(query | plan, models={"llama3.1": ModelInfo(parameter_size="8.0B")}) as server:
+        settings = load_settings(store=str(assistant.settings.store), model="ollama:llama3.1", base_url=server.url)
+        response = ask(
+            Assistant(settings), "What did we get in fees for loans from Ada Bell in total?", max_crag_attempts=0
+        )
+    assert "Table 1: loans.csv" in str(server.chats[0].body["messages"])
+    assert (response["computed"] and response["computed"]["value"]) == value
+    assert response["accepted"] is accepted

@@ -35,7 +35,7 @@ def examples(home: Path, folder: Path) -> list[tuple[str, dict[str, float], bool
         question = row["question"]
         held = parts.reranker(question, parts.retriever([question], 30, Notes()), Notes())[:5]
         tables = parts.compute.tables.about(question, held)
-        for reading in read_query(question, tables, parts.near):
+        for reading in read_query(question, tables, held, parts.near):
             try:
                 computed: Any = compute(reading.query, reading.table)
             except CragError:
