@@ -4,10 +4,13 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from cragraph.language.lexicon import LEXICON, listed
+from cragraph.language.lexicon import LEXICON, listed, meanings
 from cragraph.language.markers import RAISED
 
-CURRENCIES: Final = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "US$": "USD"}
+CURRENCIES: Final = {
+    sign.upper(): code for sign, code in meanings(LEXICON["currencies"]).items() if not re.search(r"[a-z]{3}", sign)
+}
+"""Signs of currencies, as in `facts`."""
 UNITS: Final = {
     **{code.lower(): code for code in LEXICON["dimension_units"]["money"].split()},
     **{unit.lower(): unit for unit in LEXICON["heading_units"]["as_written"].split()},

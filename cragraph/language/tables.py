@@ -24,7 +24,7 @@ YES: Final = frozenset({"yes", "true", "y", "x", "✓", "ja"})
 NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
 
 _FIGURE: Final = re.compile(
-    r"(?P<open>\()?\s*(?P<sign>[-−–+])?\s*(?P<before>US\$|[A-Z]{3}|[$€£¥])?\s*(?P<sign2>[-−–+])?\s*"
+    r"(?P<open>\()?\s*(?P<sign>[-−–+])?\s*(?P<before>(?:US|HK|C|A)\$|[A-Z]{3}|[$€£¥₹₩])?\s*(?P<sign2>[-−–+])?\s*"
     r"(?P<figure>\d(?:[\d.,'’\u00a0\u202f ]*\d)?)"
     r"\s*(?P<after>%|[A-Za-z€£$¥°²³]{1,12})?\s*(?P<close>\))?"
 )

@@ -31,13 +31,13 @@ def ask(case: Case) -> tuple[Outcome, str]:
         settings = load_settings(store=str(Path(folder, "store")))
         report = Assistant(settings).ingest([case.write(files)])
         if not report.added:
-            return case.outcome("", accepted=False), f"not ingested: {[*report.failed, *report.skipped]}"
+            return case.outcome("", accepted=False, said=True), f"not ingested: {[*report.failed, *report.skipped]}"
         try:
             response = create_graph(settings).compile().invoke({"question": case.question})
         except CragError as error:
             return case.outcome("", accepted=False), str(error)
     answer, decision = str(response["answer"]), response["decision"]
-    outcome = case.outcome(answer, accepted=decision["outcome"] == "accepted")
+    outcome = case.outcome(answer, accepted=decision["outcome"] == "accepted", said=bool(report.doubtful))
     return outcome, f"{decision['outcome']} {decision['confidence']:.2f}: {answer}"
 
 

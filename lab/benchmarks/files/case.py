@@ -18,7 +18,8 @@ class Case:
         question: what is asked of a store with this file alone.
         right: a pattern of what a right answer holds, its case ignored.
         wrong: a pattern of what no accepted answer may hold; empty is none.
-        doubt: the file cannot be read for certain: an accepted answer is wrong, and one that is not accepted is right.
+        doubt: the file cannot be read for certain: an accepted answer is wrong, and one that is not accepted is right
+            where ingest said so.
     """
 
     name: str
@@ -33,10 +34,10 @@ class Case:
         """The kind of fault."""
         return self.name.split(":")[0]
 
-    def outcome(self, answer: str, *, accepted: bool) -> Outcome:
-        """What an answer is: an accepted one is right or wrong, another is doubtful at most."""
+    def outcome(self, answer: str, *, accepted: bool, said: bool = False) -> Outcome:
+        """What an answer is: an accepted one is right or wrong, another is doubtful at most; `said` by ingest."""
         if self.doubt or not accepted:
-            return "wrong" if accepted else "right" if self.doubt else "doubtful"
+            return "wrong" if accepted else "right" if self.doubt and said else "doubtful"
         fits = re.search(self.right, answer, re.IGNORECASE)
         misread = self.wrong and re.search(self.wrong, answer, re.IGNORECASE)
         return "right" if fits and not misread else "wrong"
