@@ -276,7 +276,10 @@ STRUCK = (
     ),
     Case(
         "words struck out: in a table, Markdown",
-        text_file("f.md", "# Fares\n\n| ticket | price |\n| --- | --- |\n| day | ~~€14~~ €19 |\n| week | €45 |\n"),
+        text_file(
+            "f.md",
+            "# Fares\n\n| ticket | price |\n| --- | --- |\n| Day ticket | ~~€14~~ €19 |\n| Week ticket | €45 |\n",
+        ),
         DAY,
         "19",
         "14",
@@ -634,7 +637,7 @@ MONEY = (
     Case(
         "figures in other words: hours beyond a day",
         text_file("f.md", HALL.format("The wardens worked 26:15 hours in March.")),
-        "How many hours did the wardens work in March?",
+        "How long did the wardens work in March?",
         "26:15",
     ),
 )

@@ -149,7 +149,8 @@ class PageWriter:
     ) -> None:
         """Write pages; `across` holds the words across the direction of each, `doubts` why one is in doubt."""
         self._words = Vocabulary(line.text for lines in pages for line in lines)
-        self._body = weighted_median((line.height, len(line.text)) for lines in pages for line in lines)
+        read = [lines for n, lines in enumerate(pages) if not any(doubts[n : n + 1])] or pages
+        self._body = weighted_median((line.height, len(line.text)) for lines in read for line in lines)
         for lines, aside, doubt in zip(pages, across, doubts or [""] * len(pages), strict=True):
             self._writer.page()
             self._writer.doubting = (doubt,) if doubt else ()
