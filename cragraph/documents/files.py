@@ -5,63 +5,80 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, plain_encoding, read_text
 from cragraph.documents.document import Document, Draft, scalars
+from cragraph.documents.formats import (
+    cards,
+    delimited,
+    docx,
+    eml,
+    epub,
+    html,
+    json,
+    lines,
+    markdown,
+    odf,
+    pdf,
+    plain,
+    pptx,
+    rst,
+    rtf,
+    xls,
+    xlsx,
+)
 from cragraph.errors import DocumentError, InputError
 from cragraph.passages import content_id
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files of a format are told and read; `textual` says that a binary file under such a name is refused.
+    """How files of a format are told and read: by `read`, lazily, or if they are text, by `draft`, whole.
 
-    A `function` whose name ends in `draft` takes the text of the file. `needs` is the module of a library that the
-    extra `formats` brings.
+    `textual` says that a binary file under such a name is refused. `needs` is the module of a library that the extra
+    `formats` brings.
     """
 
     name: str
     suffixes: str
-    module: str
-    function: str = "read"
+    read: Callable[[Path, Limits], Iterator[Draft]] | None = None
+    draft: Callable[[str, Limits], Draft] | None = None
     textual: bool = True
     needs: str = ""
 
 
 FORMATS: Final = (
-    Format("md", ".md .markdown", "markdown", "draft"),
-    Format("txt", ".txt .text", "plain", "draft"),
-    Format("rst", ".rst", "rst", "draft"),
-    Format("html", ".html .htm .xhtml", "html"),
-    Format("pdf", ".pdf", "pdf", textual=False),
-    Format("docx", ".docx", "docx", textual=False),
-    Format("pptx", ".pptx", "pptx", textual=False),
-    Format("xlsx", ".xlsx .xlsm", "xlsx", textual=False),
-    Format("eml", ".eml .mht .mhtml", "eml"),
-    Format("mbox", ".mbox", "eml", "read_box"),
-    Format("epub", ".epub", "epub", textual=False),
-    Format("csv", ".csv .tsv", "delimited"),
-    Format("json", ".json", "json"),
-    Format("jsonl", ".jsonl .ndjson", "json", "read_lines"),
-    Format("odt", ".odt .ott", "odf", textual=False),
-    Format("ods", ".ods .ots", "odf", textual=False),
-    Format("odp", ".odp .otp", "odf", textual=False),
-    Format("rtf", ".rtf", "rtf"),
-    Format("xls", ".xls .xlsb", "xls", textual=False, needs="python_calamine"),
-    Format("ics", ".ics .ical .vcs", "cards"),
-    Format("vcf", ".vcf", "cards"),
-    Format("log", ".log", "lines", "log_draft"),
-    Format("srt", ".srt .vtt", "lines", "caption_draft"),
-    Format("ipynb", ".ipynb", "lines", "notebook_draft"),
-    Format("org", ".org", "lines", "outline_draft"),
+    Format("md", ".md .markdown", draft=markdown.draft),
+    Format("txt", ".txt .text", draft=plain.draft),
+    Format("rst", ".rst", draft=rst.draft),
+    Format("html", ".html .htm .xhtml", html.read),
+    Format("pdf", ".pdf", pdf.read, textual=False),
+    Format("docx", ".docx", docx.read, textual=False),
+    Format("pptx", ".pptx", pptx.read, textual=False),
+    Format("xlsx", ".xlsx .xlsm", xlsx.read, textual=False),
+    Format("eml", ".eml .mht .mhtml", eml.read),
+    Format("mbox", ".mbox", eml.read_box),
+    Format("epub", ".epub", epub.read, textual=False),
+    Format("csv", ".csv .tsv", delimited.read),
+    Format("json", ".json", json.read),
+    Format("jsonl", ".jsonl .ndjson", json.read_lines),
+    Format("odt", ".odt .ott", odf.read, textual=False),
+    Format("ods", ".ods .ots", odf.read, textual=False),
+    Format("odp", ".odp .otp", odf.read, textual=False),
+    Format("rtf", ".rtf", rtf.read),
+    Format("xls", ".xls .xlsb", xls.read, textual=False, needs="python_calamine"),
+    Format("ics", ".ics .ical .vcs", cards.read),
+    Format("vcf", ".vcf", cards.read),
+    Format("log", ".log", draft=lines.log_draft),
+    Format("srt", ".srt .vtt", draft=lines.caption_draft),
+    Format("ipynb", ".ipynb", draft=lines.notebook_draft),
+    Format("org", ".org", draft=lines.outline_draft),
 )
-"""Modules are named, not imported, so that no start-up pays for the libraries of formats that it does not meet."""
 
 BY_SUFFIX: Final[Mapping[str, Format]] = {suffix: form for form in FORMATS for suffix in form.suffixes.split()}
 
@@ -244,13 +261,13 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
     if why := why_unread(path):
         raise DocumentError(f"{name} cannot be read: {why}.")
     form = BY_SUFFIX[path.suffix.lower()]
-    made = getattr(import_module(f"cragraph.documents.formats.{form.module}"), form.function)
     seen: Counter[str] = Counter()
     try:
-        if form.function.endswith("draft"):
-            drafts: Iterable[Draft] = [made(clean(read_text(path, limits)), limits)]
-        else:  # lazily, where the format allows
-            drafts = made(path, limits)
+        if form.draft is not None:
+            drafts: Iterable[Draft] = [form.draft(clean(read_text(path, limits)), limits)]
+        else:
+            assert form.read is not None
+            drafts = form.read(path, limits)
         for draft in drafts:
             if not draft.text.strip():
                 continue

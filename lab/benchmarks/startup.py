@@ -26,8 +26,9 @@ QUESTION = "When was the lighthouse of the island built?"
 
 def seconds(command: Sequence[str], folder: Path) -> tuple[float, float]:
     """The time of a command on the clock, and that of the processor."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before, begun = os.times(), perf_counter()
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, cwd=folder, env=own, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     taken, after = perf_counter() - begun, os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     return taken, spent
