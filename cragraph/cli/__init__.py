@@ -38,6 +38,7 @@ COMMANDS: Final = {
         "doctor",
         "Check Python, the embedded models, the store and the Ollama server; print what mends each fault.",
     ),
+    "exam": ("exam", "Examine a chat model: how far it is believed when it judges, writes and declines."),
     "log": (
         "log",
         "What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.",

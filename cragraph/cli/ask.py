@@ -17,6 +17,7 @@ from cragraph.documents import LEADS_OUT
 from cragraph.errors import InputError
 from cragraph.language.words import shortened
 from cragraph.models.chat import stop_all_calls
+from cragraph.models.examined import first_asked
 from cragraph.models.servers import ollama_hint
 from cragraph.private import check_output
 from cragraph.run import Assistant, Event
@@ -71,6 +72,9 @@ def ask(
     hinted = settings.model is None and not quiet and sys.stderr.isatty()
     if hinted and (hint := ollama_hint(settings.ollama_host)):
         status(hint)
+    chat = assistant.parts.chat
+    if chat is not None and not quiet and sys.stderr.isatty() and first_asked(chat.model, chat.title):
+        status(f"{chat.title} was not examined: it is believed by its size. `cragraph exam {chat.title}` measures it")
     context = {"show_claims": settings.show_claims} if json and not report else {}
     if before is not None:  # narrowed as it was, where nothing else was said now
         context |= {name: value for name, value in before.narrowed.items() if getattr(settings, name, None) is None}

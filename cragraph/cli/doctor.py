@@ -14,8 +14,10 @@ from cragraph.choices import RERANKERS
 from cragraph.cli.console import FAILURE, emit, out
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import CragError, ModelError, SettingsError, StoreError, mask, printable
+from cragraph.exam import calls
 from cragraph.models import budget, http
 from cragraph.models.encoder import Encoder
+from cragraph.models.examined import worth_shown
 from cragraph.models.servers import chat_model, ollama_hint, ollama_url
 from cragraph.private import untold
 from cragraph.settings import Settings
@@ -114,7 +116,22 @@ def models(settings: Settings) -> list[Check]:
     checks = [_buildable(name) for name in named if name not in (*ollama, settings.embeddings)]
     if settings.embeddings in named and settings.embeddings not in ollama:
         checks.append(_probed(f"embeddings {settings.embeddings}", lambda: embeddings(settings)))
-    return checks + (_ollama(ollama, settings) if ollama else [])
+    checks += _ollama(ollama, settings) if ollama else []
+    sound = {check.name for check in checks if check.ok}
+    return checks + [_examined(settings, name) for name in dict.fromkeys(chosen[:2]) if f"model {name}" in sound]
+
+
+def _examined(settings: Settings, name: str) -> Check:
+    """What a chat model has shown to be worth; that it was not examined is no fault."""
+
+    def told() -> str:
+        chat = Parts(settings.model_copy(update={"model": name})).chat
+        assert chat is not None
+        if (worth := worth_shown(chat.model, chat.title)) is None:
+            return f"not examined, believed by its size; `cragraph exam {name}` measures it in {calls()} calls"
+        return f"believed {worth.supports:.2g} to 1 where it says supported, {worth.rejects:.2g} to 1 where it says not"
+
+    return _probed(f"examination of {name}", told)
 
 
 def embeddings(settings: Settings) -> str:

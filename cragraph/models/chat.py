@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from cragraph.errors import CragError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
+from cragraph.models.examined import worth_shown
 from cragraph.models.http import run
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import PATIENCE, Target, billions, late, translate, tried
@@ -104,7 +105,7 @@ class ChatCaller:
     retries: int = 2  # after transient faults
     backoff_s: float = 0.5  # before the first retry; twice as long before each other
     gate: Gate = field(default_factory=lambda: Gate(4))  # to be shared among the callers of one server
-    _told: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _told: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def billions(self) -> float | None:
@@ -115,8 +116,15 @@ class ChatCaller:
 
     @property
     def worth(self) -> Worth:
-        """What the model's words are worth as evidence."""
-        return by_size(self.billions)
+        """What the model's words are worth as evidence: by its examination (`cragraph exam`), else by its size."""
+        if "worth" not in self._told:
+            size = self.billions
+            shown = worth_shown(self.model, self.title)
+            if size is None and shown is None:
+                return by_size(None)  # the server may say more later
+            self._told["worth"] = shown or by_size(size)
+        known: Worth = self._told["worth"]
+        return known
 
     @property
     def title(self) -> str:

@@ -86,6 +86,7 @@ class TestOllama:
         checks = self.checks(server, MODEL, embeddings="ollama:nomic-embed-text")
         assert list(checks) == [
             "ollama server", f"model {MODEL}", f"context of {MODEL}", "model ollama:nomic-embed-text",
+            f"examination of {MODEL}",
         ]  # fmt: skip
         assert all(check.ok for check in checks.values())
 

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, islice
 from socket import SO_LINGER, SOL_SOCKET
@@ -294,8 +295,8 @@ def _last(request: Request, count: int, reason: str) -> dict[str, Any]:
 def _tag(name: str) -> dict[str, Any]:
     full = name if ":" in name else f"{name}:latest"
     details = {"format": "gguf", "family": "llama", "parameter_size": "3B", "quantization_level": "Q4_K_M"}
-    known = {"name": full, "model": full, "modified_at": _now(), "size": 2_000_000_000, "digest": "0" * 64}
-    return {**known, "details": details}
+    known = {"name": full, "model": full, "modified_at": _now(), "size": 2_000_000_000}
+    return {**known, "digest": sha256(full.encode()).hexdigest(), "details": details}
 
 
 def _now() -> str:

@@ -9,24 +9,6 @@ good reply is, and `answer` is null where a turn asks nothing of the files or th
 any of them.
 """
 
-import re
+from cragraph.exam import is_right, stands_in
 
-
-def plain(text: str) -> str:
-    """The text in lower case, on one line, and without the comma that parts thousands."""
-    return re.sub(r"\b(\d{1,3}),(\d{3})\b", r"\1\2", " ".join(text.casefold().split()))
-
-
-def stands_in(text: str, wanted: str) -> bool:
-    """Whether `wanted` begins a word of `text`, whatever the case; a figure must be the whole figure."""
-    pattern = re.escape(plain(wanted) + " " * wanted.endswith(" "))
-    if wanted[0].isalnum():
-        pattern = r"(?<!\w)(?<!\d[.,])" + pattern
-    if wanted[-1].isdigit():
-        pattern += r"(?!\d|[.,]\d*[1-9])"
-    return re.search(pattern, f" {plain(text)} ") is not None
-
-
-def is_right(reply: str, answer: list[list[str]]) -> bool:
-    """Whether the reply has one text of each list."""
-    return all(any(stands_in(reply, one) for one in alternatives) for alternatives in answer)
+__all__ = ["is_right", "stands_in"]
