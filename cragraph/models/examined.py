@@ -17,8 +17,7 @@ SOURCE: Final = "its examination"
 
 def folder() -> Path:
     """Where examinations are kept: `cragraph/exams` in the configuration folder of the person."""
-    base = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME")
-    return (Path(base) if base else Path.home() / ".config") / "cragraph" / "exams"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cragraph" / "exams"
 
 
 def place_of(model: Any, name: str) -> Path | None:
