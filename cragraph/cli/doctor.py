@@ -118,7 +118,8 @@ def models(settings: Settings) -> list[Check]:
         checks.append(_probed(f"embeddings {settings.embeddings}", lambda: embeddings(settings)))
     checks += _ollama(ollama, settings) if ollama else []
     sound = {check.name for check in checks if check.ok}
-    return checks + [_examined(settings, name) for name in dict.fromkeys(chosen[:2]) if f"model {name}" in sound]
+    chats = [name for name in named if name in chosen[:2] and f"model {name}" in sound]
+    return checks + [_examined(settings, name) for name in chats]
 
 
 def _examined(settings: Settings, name: str) -> Check:
