@@ -23,7 +23,8 @@ Where = Mapping[str, Any] | None
 class StoredTables:
     """Reads tables back from the store; may be shared by threads.
 
-    The tables of a file of more than `most` passages are not computed with: they would fill the memory.
+    The tables of a file of more than `most` passages are not computed with: they would fill the memory. Nor are the tables
+    of a store in which something is damaged.
     """
 
     def __init__(self, store: Callable[[], Store], most: int = 50_000) -> None:
@@ -49,7 +50,8 @@ class StoredTables:
         key = (store.generation, source, repr(where))
         if (known := self._known.get(key)) is None:
             passages = store.of_source(source, where, self._most + 1)
-            known = tables_of(passages) if len(passages) <= self._most else []
+            whole = len(passages) <= self._most and not store.notes  # of a damaged store, rows may be gone
+            known = tables_of(passages) if whole else []
             self._known.put(key, known)
         return known
 

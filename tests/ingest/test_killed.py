@@ -18,7 +18,7 @@ def test_killed_at_any_point_nothing_is_lost_or_half_visible() -> None:
     command = [sys.executable, "-m", "lab.benchmarks.faults", "--kills", "10", "--only", "kills", "--seed", "7"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.count(", 0 faults") == 5
+    assert result.stdout.count(", 0 faults") == 10
 
 
 class Stopped(HashEmbeddings):

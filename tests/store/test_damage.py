@@ -13,6 +13,7 @@ import pytest
 from cragraph.errors import StoreError
 from cragraph.passages import as_passages
 from cragraph.store import Store, forget, ingest, open_store
+from cragraph.tables import StoredTables
 from cragraph.testing import HashEmbeddings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -286,3 +287,16 @@ def test_nothing_of_a_forgotten_file_is_left_in_the_store_s_files(tmp_path: Path
     assert b"zebrafish6" in held
     assert b"zebrafish7" not in held
     assert b"zebrafish8" not in held
+
+
+def test_no_figure_is_computed_over_a_table_of_which_a_row_rotted(tmp_path: Path) -> None:
+    rows = "\n".join(f"region {n},{n}" for n in range(1, 9))
+    (tmp_path / "sales.csv").write_text(f"region,amount\n{rows}\n")
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(tmp_path / "sales.csv", store, limits=None)
+        source = (tmp_path / "sales.csv").as_posix()
+        assert [len(table.rows) for table in StoredTables(lambda: store).of(source)] == [8]
+        changed(tmp_path / "store", "UPDATE chunks SET text = replace(text, '7', '9') WHERE text LIKE '%region 7%'")
+        assert StoredTables(lambda: store).of(source) == []
+        assert ingest(tmp_path / "sales.csv", store, limits=None).changed == [source]
+        assert [len(table.rows) for table in StoredTables(lambda: store).of(source)] == [8]
