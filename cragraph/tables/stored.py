@@ -23,8 +23,8 @@ Where = Mapping[str, Any] | None
 class StoredTables:
     """Reads tables back from the store; may be shared by threads.
 
-    The tables of a file of more than `most` passages are not computed with: they would fill the memory. Nor are the tables
-    of a store in which something is damaged.
+    The tables of a file of more than `most` passages are not computed with: they would fill the memory. Nor are the
+    tables of a store in which something is damaged.
     """
 
     def __init__(self, store: Callable[[], Store], most: int = 50_000) -> None:
