@@ -5,14 +5,17 @@ import re
 from cragraph.documents.clean import DEFAULT, Limits
 from cragraph.documents.document import Block, Draft, Heading
 from cragraph.documents.formats.plain import PARAGRAPH, paragraph_blocks
+from cragraph.documents.signs import lowered, raised, tex
 
 _RULE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
+_ROLE = re.compile(r"(?:\\ ?)?:(?P<role>sup(?:erscript)?|sub(?:script)?|math):`(?P<inner>[^`\n]{1,500})`(?:\\ )?")
 _FIELD = re.compile(r"^:(title|author|date|version):[ \t]+(\S.*)$", re.I | re.M)
 _OPENS_CODE = re.compile(r"(?:::|\.\. (?:code|code-block|sourcecode|parsed-literal)::.*)\s*$")
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map reStructuredText; the level of a heading is the order in which its kind of rule first appears."""
+    text = _ROLE.sub(_set, text)
     styles: list[str] = []
     blocks: list[Block] = []
     headings: list[Heading] = []
@@ -41,6 +44,13 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     if headings:
         metadata.setdefault("title", headings[0].title)
     return Draft(text, tuple(blocks), tuple(headings), (), metadata)
+
+
+def _set(match: re.Match[str]) -> str:
+    """What is raised, lowered or a formula, on the line."""
+    before = match.string[max(0, match.start() - 8) : match.start()]
+    role, inner = match["role"], match["inner"]
+    return tex(inner) if role == "math" else (raised if role.startswith("sup") else lowered)(inner, before)
 
 
 def _heading(paragraph: str) -> tuple[str, str, int] | None:

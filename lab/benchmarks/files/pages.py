@@ -95,6 +95,13 @@ RAISED = (
         "10⁶",
         r"\b106",
     ),
+    Case(
+        "raised marks and exponents: a role in reStructuredText",
+        text_file("stars.rst", "Survey\n======\n\nThe survey counted 10\\ :sup:`6` stars in one night.\n"),
+        COUNTED,
+        "10⁶",
+        r"\b106",
+    ),
 )
 
 
@@ -282,6 +289,22 @@ STRUCK = (
         ),
         DAY,
         "19",
+        "14",
+    ),
+    Case(
+        "words struck out: a line drawn through them, PDF",
+        pdf(
+            "g.pdf",
+            [
+                shown(72, 700, "The day ticket costs")
+                + shown(176, 700, "14")
+                + shown(190, 700, "19 euros. Dogs travel free on all lines.")
+                + "0.8 w 175 703.5 m 188 703.5 l S 72 698 m 170 698 l S\n"
+                + shown(72, 680, "The week ticket is sold at the counter alone.")
+            ],
+        ),
+        DAY,
+        "costs 19 euros",
         "14",
     ),
 )

@@ -52,7 +52,7 @@ def _trafilatura(path: Path) -> str:
 
 
 READERS: dict[str, tuple[str, Callable[[Path], str]]] = {
-    "cragraph": (".html .md .epub .pdf .txt .csv", _ours),
+    "cragraph": (".html .md .epub .pdf .txt .csv .rst", _ours),
     "trafilatura": (".html", _trafilatura),
     "selectolax": (".html", _selectolax),
     "markitdown": (

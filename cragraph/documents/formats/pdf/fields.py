@@ -9,6 +9,7 @@ import pypdfium2.raw as pdfium
 from cragraph.documents.formats.pdf.words import PageWord
 
 MOST: Final = 5000  # fields and notes of a page that are read
+THIN, SHORTEST = 2.0, 4.0  # points of a line that may strike words out: its height at most, its length at least
 LONGEST: Final = 1 << 16  # bytes of one that are read
 UNSEEN: Final = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 TICKED: Final = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
@@ -27,7 +28,7 @@ class Over(NamedTuple):
 
 def over(page: Any, usual: float) -> Over:
     """What stands over a page whose lines are `usual` points high."""
-    found = Over([], [], [])
+    found = Over([], [], [*_lines(page)])
     form = page.formenv
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MOST)):
         note = pdfium.FPDFPage_GetAnnot(page, index)
@@ -39,6 +40,19 @@ def over(page: Any, usual: float) -> Over:
         finally:
             pdfium.FPDFPage_CloseAnnot(note)
     return found
+
+
+def _lines(page: Any) -> Iterator[Box]:
+    """The lines from left to right that are drawn on a page."""
+    edges = [ctypes.c_float() for _ in range(4)]
+    for index in range(min(pdfium.FPDFPage_CountObjects(page), MOST)):
+        drawn = pdfium.FPDFPage_GetObject(page, index)
+        if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_PATH:
+            continue
+        if pdfium.FPDFPageObj_GetBounds(drawn, *edges):
+            left, bottom, right, top = (edge.value for edge in edges)
+            if top - bottom <= THIN and right - left >= SHORTEST:
+                yield left, bottom, right, top
 
 
 def _read(note: Any, form: Any, usual: float, found: Over) -> None:

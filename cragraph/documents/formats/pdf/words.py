@@ -19,6 +19,7 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
+_THROUGH = 0.28, 0.6  # of a line's height from below: where it is struck through; what underlines it lies below
 _TURNS, ASLANT = 4, -1
 USUAL: Final = 12.0  # height in points of a line, where a page has none
 _UPRIGHT = 0.12  # of a quarter turn: a page that was scanned askew is upright, a watermark across it is not
@@ -76,8 +77,9 @@ def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
 
 def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) -> PageWord:
     """The word, or what stands for one that was struck out in one of some boxes."""
-    x, y = (word.x0 + word.x1) / 2, (word.top + word.bottom) / 2
-    inside = any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in boxes)
+    x, height = (word.x0 + word.x1) / 2, word.bottom - word.top
+    low, high = word.top + _THROUGH[0] * height, word.top + _THROUGH[1] * height
+    inside = any(left <= x <= right and bottom <= high and top >= low for left, bottom, right, top in boxes)
     return word._replace(text=STRUCK) if inside else word
 
 
