@@ -319,8 +319,10 @@ class _Asked:
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
-        # The one column of figures is not that of whatever is counted.
+        # The one column of figures is not that of whatever is counted, nor of the column that is asked for by name.
         alone = typed is not None and len(fitting) == 1 and self.question.kind not in (Kind.NUMBER, Kind.PERCENT)
+        if self.question.kind is Kind.MONEY:
+            alone = alone and not any(self.words_for[name] for name in values if name not in fitting)
         return best if best and (fitting[best] or alone) else None
 
     def _may_be(self, column: str, value: str) -> bool:

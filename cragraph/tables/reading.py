@@ -17,7 +17,7 @@ from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
 from cragraph.language.sentences import sentence_spans
-from cragraph.language.tables import Table
+from cragraph.language.tables import Table, number_of
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ALL_THERE_ARE,
@@ -494,6 +494,11 @@ class _Over(Matching):
         head = self.head()
         if features["aside"] and head is not None and not self.is_subject(self.at[head]):
             yield f"The rows of {name} are not what the question asks for."
+        asked = {token.stem for token in self.at.values()}
+        for other in self.table.columns.values():
+            values = [row.value(other.name) for row in self.table.rows]
+            if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, values)):
+                yield f"The question names {other.name}, whose figures are not of one unit."
 
     def _telling(self, named: Sequence[Named], columns: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.documents import load, split
+from lab.benchmarks.files.__main__ import ask
 from lab.benchmarks.files.office import CASES
 
 READ = {
@@ -133,7 +134,10 @@ def test_what_cannot_be_read_for_certain_is_said_with_its_row(name: str, tmp_pat
 
 
 def test_an_answer_of_a_row_that_was_never_calculated_is_not_accepted(tmp_path: Path) -> None:
-    from lab.benchmarks.files.__main__ import ask
-
     outcome, said = ask(BY_NAME["formulas without a kept value: a total"])
     assert (outcome, said.startswith("accepted")) == ("right", False)
+
+
+def test_amounts_in_two_currencies_are_not_added_nor_is_another_column(tmp_path: Path) -> None:
+    outcome, said = ask(BY_NAME["currency and unit in a format: mixed currencies are not added"])
+    assert outcome == "right", said
