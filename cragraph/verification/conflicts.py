@@ -200,6 +200,8 @@ def plainer(claim: str, evidence: Evidence, passages: Sequence[Passage]) -> str:
         least = min((len(frozenset(words(sentence.lower())) - said) for sentence in quoted), default=0) - WRAPPED
         for other in (other for passage in passages for other in sentences(passage["text"]) if least >= 0):
             theirs = frozenset(words(other.lower()))
+            if other in quoted:
+                continue
             near = len(said & theirs) >= NEARLY * len(said) and len(theirs - said) - len(said - theirs) <= least
             if near and (contradict(stated, other) or same_but_one(stated, other)):
                 return other

@@ -623,6 +623,8 @@ def _doubted(verdict: Verdict, passages: Sequence[Passage]) -> Verdict:
     evidence = verdict["evidence"]
     if not evidence or not (other := plainer(verdict["text"], evidence, passages)):
         return verdict
+    if any(other in further["quote"] for further in verdict.get("further", ())):
+        return verdict  # the claim rests on that sentence too
     told = OTHERWISE.format(quote=shortened(evidence["quote"]), other=shortened(other))
     return {**verdict, "doubts": [*verdict.get("doubts", ()), told]}
 
