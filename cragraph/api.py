@@ -272,7 +272,7 @@ _SHARED_LOCK = Lock()
 def _parts(settings: Settings, **own: Unpack[Own]) -> Parts:
     if any(part is not None for part in own.values()):
         return Parts(settings, **own)
-    key = settings.model_dump_json()
+    key = f"{settings.model_dump_json()} {sorted(settings.model_fields_set)}"  # what was set goes before defaults
     with _SHARED_LOCK:
         if key not in _shared:
             _shared.clear()
