@@ -43,8 +43,9 @@ from cragraph.search.rerankers.others import CompressorReranker, named_reranker
 from cragraph.search.retriever import SearchRetriever, SourceWeights
 from cragraph.settings import Settings, loaded
 from cragraph.store import Store, open_store
+from cragraph.store.chroma import is_named, open_chroma
 from cragraph.store.records import unit
-from cragraph.store.vectorstore import LangChainStore, is_named, open_chroma
+from cragraph.store.vectorstore import LangChainStore
 from cragraph.turns import Turn
 from cragraph.types import Passage
 from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores

@@ -7,14 +7,12 @@ are searched as they are.
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self, cast
-from urllib.parse import unquote, urlsplit
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -25,12 +23,9 @@ from cragraph.errors import (
     SettingsError,
     StoreError,
     StoreMismatchError,
-    StoreMissingError,
-    mask,
 )
 from cragraph.language.words import terms
 from cragraph.passages import as_passage, contextual_text
-from cragraph.protocols import Embeddings
 from cragraph.store.collections import Held, checked_name
 from cragraph.store.database import WriteLock
 from cragraph.store.filters import Where, checked_where, fits
@@ -41,12 +36,10 @@ from cragraph.store.records import (
     FIELDS,
     LEFT_OUT,
     Floats,
-    Identity,
     Item,
     Origin,
     StoredDocument,
     as_floats,
-    at_home,
     batched,
     checked,
     filename_of,
@@ -65,14 +58,8 @@ PAGE: Final = 2_000  # documents a request
 MOST: Final = 100_000  # documents that are listed of a store that can only be listed by a search
 SAMPLE: Final = 300  # documents that are looked at for the fields that can be filtered by
 LOOK_SECONDS: Final = 5.0
-SERVER_SECONDS: Final = 60.0  # how long a server may take over one request
-FIRST_SECONDS: Final = 10.0
 OURS, FILE = "cragraph", "file_chunks"  # the keys of our own: the rest of a passage, and how many chunks a file gave
 FILE_KEYS: Final = (FILE, "file_sha256", "file_size", "file_time", "file_options")
-MODEL: Final = "cragraph:embedding"
-HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
-"""How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
-passage among near-copies of others was now and then not found by its own text."""
 _NAMES: Final = UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff")
 _PLACE: Final = (*FIELDS, "chunk_id")
 _ANY: Final = "text or number or true/false"
@@ -97,6 +84,7 @@ class LangChainStore:
         self._staged: list[Item] = []
         self._fields: tuple[float, int, dict[str, str]] = (-LOOK_SECONDS, 0, {})
         self._writes = 0
+        self._left_out: dict[str, Any] | None = None  # what ingest keeps of files that are not in whole
 
     @property
     def name(self) -> str:
@@ -258,7 +246,7 @@ class LangChainStore:
         return self._writes, int(monotonic() / LOOK_SECONDS)
 
     @property
-    def files(self) -> Collection[str]:
+    def files(self) -> Container[str]:
         """The files that were ingested and are there as they were read."""
         return _Files(self)
 
@@ -467,22 +455,25 @@ class FileRecord:
         """Words are no index of their own here."""
 
     def meta(self, key: str, default: str) -> str:
-        """What is left out of files that give too many chunks, as JSON."""
-        kept = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
-        return json.dumps(kept) if kept else default
+        """What is left out of files that give too many chunks, as JSON; listed once: ingest asks after each write."""
+        if self.store._left_out is None:
+            self.store._left_out = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
+        return json.dumps(self.store._left_out)
 
     def keep(self, **meta: str) -> None:
         """Record what is left out of files."""
-        kept = json.loads(meta[LEFT_OUT])
-        self._update(lambda one: {OURS: _ours(one, left_out=kept.get(_origin(one).source))})
+        new, old = json.loads(meta[LEFT_OUT]), self.store._left_out or {}
+        for source in {source for source in (*new, *old) if new.get(source) != old.get(source)}:
+            self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
+        self.store._left_out = new
 
     def touch(self, _: Any, origin: Origin) -> None:
         """Record another time of an unchanged file."""
-        self._update(lambda one: _record(origin) if _origin(one).source == origin.source else {})
+        self._update(origin.source, lambda one: _record(origin))
 
-    def _update(self, change: Callable[["Document"], dict[str, Any]]) -> None:
-        changed = [one.model_copy(update={"metadata": one.metadata | change(one)}) for one in self._listed()]
-        self.store._put([new for old, new in zip(self._listed(), changed, strict=True) if old != new])
+    def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
+        own = self.store._all({"$and": [{"source": source}, {FILE: {"$gte": 0}}]})
+        self.store._put([one.model_copy(update={"metadata": one.metadata | change(one)}) for one in own])
 
     @contextmanager
     def write(self) -> Iterator[None]:
@@ -505,24 +496,14 @@ class _Sampled(dict[str, str]):
 
 
 @dataclass(frozen=True)
-class _Files(Collection[str]):
+class _Files:
     held: LangChainStore
 
     def __contains__(self, source: object) -> bool:
         was = self.held.index.sources().get(str(source))
         with suppress(OSError, ValueError):
-            return (
-                was is not None
-                and Path(was.source).stat().st_size == was.size
-                and sha256_of(Path(was.source)) == was.sha256
-            )
+            return was is not None and sha256_of(Path(was.source)) == was.sha256
         return False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.held.index.sources())
-
-    def __len__(self) -> int:
-        return len(self.held.index.sources())
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
@@ -652,114 +633,3 @@ def qdrant_filter(where: Mapping[str, Any], payload: str) -> Any:
     ]
     either = models.Filter(should=tests)
     return models.Filter(must_not=[either]) if operator in ("$ne", "$nin") else either
-
-
-# -- Chroma by name ---------------------------------------------------------------------------------------------------
-
-
-def is_named(target: Any) -> bool:
-    """Whether a store's name means a Chroma folder or server, rather than a folder of ours."""
-    return str(target).lower().startswith(("chroma:", "http://", "https://"))
-
-
-def open_chroma(target: str, embeddings: Embeddings, *, create: bool = True) -> LangChainStore:
-    """The Chroma store of a name: `chroma:FOLDER`, `chroma:http://host:port` or `http://host:port`, each with
-    `#COLLECTION` behind it where it is not the only one.
-
-    Raises StoreError where nothing answers, StoreMissingError where nothing is there and `create` is False.
-    """
-    from langchain_chroma import Chroma
-
-    where, _, name = target.removeprefix("chroma:").partition("#")
-    on_server = where.lower().startswith(("http://", "https://"))
-    location = f"the store at {mask(where)}" if on_server else f"the Chroma folder {where}"
-    if not on_server and not create and not at_home(where).is_dir():
-        raise StoreMissingError(f"No documents found in {where}. Run: cragraph ingest PATH --store {target}")
-    client = _server(where) if on_server else _folder(where)
-    try:
-        there = {one.name: one.metadata or {} for one in client.list_collections()}
-        chosen = name or ("cragraph" if "cragraph" in there or not there else next(iter(there)))
-        if not name and chosen != "cragraph" and len(there) > 1:
-            raise StoreError(
-                f"{location} holds {', '.join(sorted(there))}; wanted one of them: --store {target}#{chosen}."
-            )
-        if chosen not in there and not create:
-            raise StoreMissingError(f"{location} holds no collection {chosen!r}. Run: cragraph ingest PATH")
-        mine = Identity.of(embeddings)
-        if model := there.get(chosen, {}).get(MODEL):
-            mine.check(Identity(str(model)), location)
-        new: dict[str, Any] = {"collection_metadata": {MODEL: mine.model}, "collection_configuration": {"hnsw": HNSW}}
-        given: Any = embeddings
-        source = Chroma(chosen, given, client=client, **({} if chosen in there else new))
-    except CragError:
-        close(client)
-        raise
-    except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
-        close(client)
-        raise StoreError(f"{location} cannot be opened ({type(error).__name__}: {error}).") from error
-    store = LangChainStore(source, location, lock=WriteLock(None if on_server else at_home(where)))
-    store.close = partial(close, client)  # type: ignore[method-assign]
-    return store
-
-
-def _folder(path: str) -> Any:
-    import chromadb
-
-    folder = at_home(path).absolute()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(ValueError):  # the program around us has opened it with settings of its own, which are shared
-            return chromadb.PersistentClient(path=folder, settings=_settings())
-        return chromadb.PersistentClient(path=folder)
-    except Exception as error:
-        raise StoreError(
-            f"the Chroma folder {folder} cannot be opened ({error}): choose another with --store."
-        ) from error
-
-
-def _server(url: str) -> Any:
-    import chromadb
-    import httpx
-
-    parts = urlsplit(url)
-    secure = parts.scheme.lower() == "https"
-    port = parts.port or (443 if secure else 8000)
-    headers = {}
-    if parts.username:
-        headers["Authorization"] = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))._auth_header
-    try:
-        # chromadb itself would wait for ever for a server that takes the connection and says nothing.
-        beat = f"{parts.scheme}://{parts.hostname}:{port}/api/v2/heartbeat"
-        httpx.get(beat, timeout=FIRST_SECONDS, headers=headers).raise_for_status()
-        client = chromadb.HttpClient(
-            host=parts.hostname or "localhost", port=port, ssl=secure, headers=headers, settings=_settings()
-        )
-        for session in _sessions(client):
-            session.timeout = SERVER_SECONDS
-        return client
-    except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
-        raise StoreError(
-            f"no Chroma server answers at {mask(url)} ({type(error).__name__}: {error}); wanted one to keep the store: "
-            f"start it with `chroma run --path FOLDER --port {port}`, or give a folder instead of a URL."
-        ) from error
-
-
-def close(client: Any) -> None:
-    """Let go of a client, and of its engine where it was the last that used it."""
-    for session in _sessions(client):
-        session.close()
-    client.close()
-
-
-def _sessions(client: Any) -> list[Any]:
-    """The HTTP sessions of a client of a server, which chromadb gives no time limit and does not close itself."""
-    parts = (client, getattr(client, "_admin_client", None))
-    sessions = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
-    return [session for session in sessions if session is not None]
-
-
-def _settings() -> Any:
-    from chromadb.config import Settings
-
-    # Without _env_file the settings of the program around us would be read from its .env file.
-    return Settings(anonymized_telemetry=False, _env_file=None)

@@ -21,7 +21,7 @@ SCRIPT = textwrap.dedent(
     from distributed import Client, LocalCluster
     from cragraph.store import ingest
     from cragraph.store.cluster import ingest_on
-    from cragraph.store.vectorstore import open_chroma
+    from cragraph.store.chroma import open_chroma
     from cragraph.testing import HashEmbeddings
 
     def main(url, docs):

@@ -53,7 +53,7 @@ def test_nothing_leaves_the_machine(python: str, tmp_path: Path) -> None:
 def test_telemetry_is_off_and_the_program_s_own_env_file_is_not_read(python: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("ANONYMIZED_TELEMETRY=true\nPERSIST_DIRECTORY=/nowhere\nALLOW_RESET=true\n")
     code = """
-        from cragraph.store.vectorstore import open_chroma
+        from cragraph.store.chroma import open_chroma
         from cragraph.testing import HashEmbeddings
         settings = open_chroma("chroma:kept", HashEmbeddings(8)).source._client.get_settings()
         print(settings.anonymized_telemetry, settings.allow_reset)

@@ -1,6 +1,7 @@
 """One store, whatever keeps it: the same documents, questions and filters in real vector stores of LangChain's."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -18,10 +19,12 @@ from typer.testing import CliRunner
 
 from cragraph import create_graph, load_settings
 from cragraph.cli import app
+from cragraph.documents import Limits
 from cragraph.errors import InputError, SettingsError, StoreError, StoreMismatchError, StoreMissingError
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.store import forget, ingest
-from cragraph.store.vectorstore import LangChainStore, open_chroma
+from cragraph.store.chroma import open_chroma
+from cragraph.store.vectorstore import LangChainStore
 from cragraph.testing import HashEmbeddings
 from tests.support.ports import free_port
 
@@ -173,6 +176,27 @@ def test_documents_go_in_are_asked_filtered_moved_changed_and_forgotten(store: L
     assert (store.count(), store.documents()) == (0, [])
 
 
+def test_what_is_left_out_of_a_large_file_is_kept_with_it_and_a_touched_file_is_unchanged(
+    store: LangChainStore, docs: Path
+) -> None:
+    cities = docs / "cities.csv"
+    report = ingest([docs], store, limits=None)
+    assert len(report.added) == 2
+    sea = (docs / "sea.md").as_posix()
+    before = store.index.sources()[sea].mtime_ns
+    os.utime(sea, (1, 1))
+    assert len(ingest([docs], store, limits=None).unchanged) == 2
+    assert store.index.sources()[sea].mtime_ns > before
+    cities.write_text(cities.read_text() + "Alta,1,1\nBodo,1,1\n")
+    [(path, said)] = ingest([cities], store, limits=Limits(chunks=2)).partial
+    assert (path, "only the first 2" in said) == (cities.as_posix(), True)
+    for opened in (store, LangChainStore(store.source)):
+        assert {row.filename: row.left_out for row in opened.documents()}["cities.csv"].startswith("only the first 2")
+        assert all(p["metadata"]["left_out"].startswith("only the first 2") for p in opened.of_source(path))
+    assert ingest([cities], LangChainStore(store.source), limits=None).changed == [path]
+    assert not any(row.left_out for row in store.documents())
+
+
 def test_what_somebody_else_put_in_is_asked_as_it_is(store: LangChainStore, docs: Path) -> None:
     texts = ["The Mariana Trench is 10,935 metres deep.", "Green tea is not oxidised.", "Tea came to Europe in 1610."]
     about = [{"source": f"{n}.pdf", "page": n, "total_pages": 9, "year": 2020 + n} for n in range(3)]
@@ -193,7 +217,7 @@ import sys
 from pathlib import Path
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.store import ingest
-from cragraph.store.vectorstore import open_chroma
+from cragraph.store.chroma import open_chroma
 with open_chroma(sys.argv[1], EmbeddedEncoder()) as store:
     print(len(ingest(Path(sys.argv[2]), store).added))
 """
