@@ -164,7 +164,7 @@ class AnswerRanker:
         looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
         if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
-            answered = max(answered, looked.chance)
+            answered = looked.chance if looked.doubted else max(answered, looked.chance)
         return replace(ranking, answered=answered, features=features)
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":

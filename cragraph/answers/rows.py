@@ -4,14 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.answers.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.cells import Cell, cells, rows_of, said
 from cragraph.language.facts.dates import dates
-from cragraph.language.headers import UNITS, read_header
+from cragraph.language.headers import MEANINGS, UNITS, meant_by, read_header
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
@@ -77,6 +76,8 @@ class Lookup:
     """Start and end of the answering cell's value in each row's text; the whole row where no column is asked for."""
     depth: int = 0
     """How many cells stand before the one that names the first row: what a row is about stands first."""
+    doubted: bool = False
+    """Whether the question does not say what the answering column is of: no reading makes such an answer likelier."""
 
 
 class _Fit(NamedTuple):
@@ -87,6 +88,7 @@ class _Fit(NamedTuple):
     cell: Cell | None
     depth: int
     naming: tuple[Cell, ...] = ()
+    doubted: bool = False
 
 
 def names_its_columns(row: Candidate) -> bool:
@@ -196,7 +198,8 @@ class _Asked:
             return None
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
-        return _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+        looked = _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+        return replace(looked, doubted=any(fit.doubted for fit in chosen))
 
     def _told(self, fit: _Fit) -> Candidate:
         """A row as it is told: by the cell that answers, where one does, its column says of what, and another names it.
@@ -272,8 +275,8 @@ class _Asked:
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
         chance, names = self._chance(named, whole, cell is not None), tuple(row[place] for place in sorted(naming))
-        chance = min(chance, DOUBTED) if cell and self._by_unit(cell.name) else chance
-        return _Fit(chance, candidate, cell, min(naming), names)
+        doubted = cell is not None and self._by_unit(cell.name)
+        return _Fit(min(chance, DOUBTED) if doubted else chance, candidate, cell, min(naming), names, doubted)
 
     def _by_unit(self, name: str) -> bool:
         """Whether the question says the unit of a column alone: "how many days" does not say which days."""
@@ -364,8 +367,6 @@ _PHRASES: Final = tuple(
     for key, line in LEXICON["same_deed"].items()
     for first, last in (phrase.split("_") for phrase in line.split() if phrase.count("_") == 1)
 )
-_MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["columns"].strip().splitlines())
-"""Words of a question that mean one column, whatever of them its heading says."""
 _IMPLIED: Final = {
     kind: frozenset(map(stem, words.split()))
     for kind, words in (
@@ -394,16 +395,8 @@ _TYPED: Final = {
 """What the answering cell must look like, by what a question asks for."""
 
 
-@lru_cache(maxsize=1024)
-def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
-    """For each word of a column's heading the words that mean it, itself first."""
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
-    own = content_words(plain)
-    return tuple((word, *(other for group in _MEANINGS if word in group for other in group)) for word in own)
-
-
 def _base(word: str) -> str:
     """The adjective of a comparative or superlative, as a stem: "cheapest" is "cheap", "bigger" is "big"."""
     plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
     plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
-    return plain if plain != word and any(plain in group for group in _MEANINGS) else word
+    return plain if plain != word and any(plain in group for group in MEANINGS) else word

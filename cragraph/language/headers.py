@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from cragraph.language.lexicon import LEXICON, listed, meanings
 from cragraph.language.markers import RAISED
+from cragraph.language.words import content_words, stem
 
 CURRENCIES: Final = {
     sign.upper(): code for sign, code in meanings(LEXICON["currencies"]).items() if not re.search(r"[a-z]{3}", sign)
@@ -18,6 +19,8 @@ UNITS: Final = {
     **CURRENCIES,
 }
 """Units as they stand in headings and behind figures, in small letters, with how each is written."""
+MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["columns"].strip().splitlines())
+"""Words of a question that mean one column, whatever of them its heading says."""
 _LONE: Final = frozenset({"c", "f"})  # degrees where something before them is measured
 _LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
 _MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
@@ -73,3 +76,11 @@ def _plain(name: str) -> str:
     first, _, rest = spaced.partition(" ")
     # "Unit price" is no name, "Q1" and "kWh" are written so.
     return f"{first.lower() if first[1:].islower() or len(first) == 1 else first} {rest}".strip()
+
+
+@lru_cache(maxsize=1024)
+def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
+    """For each word of a column's heading the words that mean it, itself first."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
+    own = content_words(plain)
+    return tuple((word, *(other for group in MEANINGS if word in group for other in group)) for word in own)

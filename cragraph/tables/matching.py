@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, cast
 
-from cragraph.answers.rows import meant_by
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
+from cragraph.language.headers import meant_by
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import Column, Table
 from cragraph.language.words import content_words, stem, weight
