@@ -9,6 +9,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_urlsafe
 from socket import AF_INET, AF_INET6, create_server
+from threading import Timer
+from types import FrameType
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -19,11 +21,13 @@ from starlette.responses import JSONResponse, Response
 
 from cragraph import trust
 from cragraph.errors import SettingsError
+from cragraph.models.chat import stop_all_calls
 
 BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
 COOKIE: Final = "cragraph_token"
 VARIABLE: Final = "CRAG_TOKEN"
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+LEAVES_S: Final = 1.5  # seconds after Ctrl-C in which a server has ended; the store outlives any kill
 SHORTEST: Final = 16  # characters of a token: who may try as often as they like guesses less
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -215,9 +219,20 @@ def listen(
         at = f"[{host}]" if ":" in host else host
         app = app_for(token, () if host in LOCAL else (host,))
         tell(f"http://{at}:{listening.getsockname()[1]}", token)
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+
+        class Server(uvicorn.Server):
+            """Gives up the runs that are held when it is told to end, and ends in time whatever they do."""
+
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                stop_all_calls()
+                timer = Timer(LEAVES_S, os._exit, [0])
+                timer.daemon = True
+                timer.start()
+                super().handle_exit(sig, frame)
+
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            Server(config).run(sockets=[listening])
 
 
 def with_token(address: str, token: str | None) -> str:

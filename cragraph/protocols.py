@@ -127,6 +127,52 @@ def remaining() -> float | None:
     return None if at is None else max(0.0, at - monotonic())
 
 
+class Stop:
+    """Called when an asker leaves: it cancels what their run waits for, and whatever the run would wait for later."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._waits: set[Callable[[], Any]] = set()
+        self._lock = Lock()
+
+    def __call__(self) -> None:
+        with self._lock:
+            self.stopped, waits = True, [*self._waits]
+        for cancel in waits:
+            cancel()
+
+    @contextmanager
+    def over(self, cancel: Callable[[], Any]) -> Iterator[None]:
+        """Have `cancel` called if the run is stopped inside the block, or was before."""
+        with self._lock:
+            self._waits.add(cancel)
+        try:
+            if self.stopped:
+                cancel()
+            yield
+        finally:
+            with self._lock:
+                self._waits.discard(cancel)
+
+
+_STOP: Final[ContextVar[Stop | None]] = ContextVar("cragraph_stop", default=None)
+
+
+@contextmanager
+def stoppable(stop: Stop) -> Iterator[None]:
+    """Let `stop` end the model calls inside the block."""
+    token = _STOP.set(stop)
+    try:
+        yield
+    finally:
+        _STOP.reset(token)
+
+
+def current_stop() -> Stop:
+    """What ends the run that this is called in; one that nobody calls where there is none."""
+    return _STOP.get() or Stop()
+
+
 @dataclass(frozen=True)
 class Brief:
     """What a generator is asked to write.

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from concurrent.futures import wait
+from concurrent.futures import CancelledError, wait
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from cragraph.errors import ModelError, ModelStalledError, ModelUnavailableError, SettingsError
+from cragraph.protocols import current_stop
 
 Result = TypeVar("Result")
 
@@ -41,7 +42,14 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         if process not in _LOOPS:
             _LOOPS[process] = asyncio.new_event_loop()
             Thread(target=_LOOPS[process].run_forever, daemon=True, name="cragraph-chat").start()
-    future = asyncio.run_coroutine_threadsafe(work, _LOOPS[process])
+
+    async def stoppable() -> Result:
+        task = asyncio.current_task()
+        assert task is not None
+        with current_stop().over(lambda: _LOOPS[process].call_soon_threadsafe(task.cancel)):
+            return await work
+
+    future = asyncio.run_coroutine_threadsafe(stoppable(), _LOOPS[process])
     try:
         while not wait([future], HELD_UP_S).done:
             alive = Event()
@@ -52,6 +60,8 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
                     "read the streams of graphs to their end, or close() them. Ask again."
                 )
         return future.result()
+    except CancelledError:
+        raise ModelError("the call of a model was stopped: its asker left.") from None
     except BaseException:
         future.cancel()
         raise

@@ -3,10 +3,11 @@
 So two files of one name stand side by side, and the same file that comes again is the same.
 """
 
-import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import file_digest
+from os import getpid, kill
 from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj
@@ -19,7 +20,7 @@ from cragraph.private import private
 
 LONGEST_NAME: Final = 255  # bytes, as file systems have it
 _PART: Final = ".part"  # of a file that is still being written
-_ABANDONED: Final = 3600.0  # seconds after which such a file belongs to a server that was killed
+_PENDING: Final = ".pending"  # of a note on a file that was not read yet
 
 
 @dataclass(frozen=True)
@@ -29,23 +30,31 @@ class Dropped:
     folder: Path
     lock: Any = field(default_factory=Lock)
 
-    def keep(self, filename: str | None, content: BinaryIO) -> tuple[Path, bool]:
+    def keep(
+        self, filename: str | None, content: BinaryIO, held: Callable[[], Collection[str]] = tuple
+    ) -> tuple[Path, bool]:
         """Where a file lies now, and whether it is new there; never in the place of another.
+
+        A new one is pending until `settle`: what a killed server left pending, or half written, is deleted before,
+        unless it is among the sources that are `held`.
 
         Raises InputError for a name that is none, StoreError where the folder cannot be written.
         """
         name = checked_name(filename)
         path = self.folder / _digest(content) / name
         content.seek(0)
-        part = self.folder / f".{token_hex(8)}{_PART}"
+        part = self.folder / f".{getpid()}-{token_hex(8)}{_PART}"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.sweep()
+            self.sweep(held)
             with private(part, "xb") as kept:
                 copyfileobj(content, kept)
             with self.lock:
                 new = not path.is_file()
                 path.parent.mkdir(mode=0o700, exist_ok=True)
+                if new:
+                    with private(self._pending(path), encoding="utf-8") as note:
+                        note.write(name)
                 part.replace(path)
             return path, new
         except OSError as error:
@@ -67,12 +76,24 @@ class Dropped:
                     path.unlink()
                     path.parent.rmdir()
 
-    def sweep(self) -> None:
-        """Delete what servers left that were killed while they wrote."""
-        for part in self.folder.glob(f".*{_PART}"):
-            with suppress(OSError):
-                if part.stat().st_mtime < time.time() - _ABANDONED:
-                    part.unlink()
+    def settle(self, path: Path) -> None:
+        """Note that a file was read, or that it cannot be: it is no longer pending."""
+        self._pending(path).unlink(missing_ok=True)
+
+    def sweep(self, held: Callable[[], Collection[str]] = tuple) -> None:
+        """Delete what servers left that were killed while they wrote, or before they had read it."""
+        for left in self.folder.glob(".*-*.*"):
+            number, _, name = left.name[1:].partition("-")
+            if number.isdecimal() and not _alive(int(number)):
+                with suppress(OSError, ValueError):
+                    path = self.folder / name.removesuffix(_PENDING) / left.read_text(encoding="utf-8")
+                    if left.name.endswith(_PENDING) and str(path) not in held():
+                        self.discard(path)
+                with suppress(OSError):
+                    left.unlink()
+
+    def _pending(self, path: Path) -> Path:
+        return self.folder / f".{getpid()}-{path.parent.name}{_PENDING}"
 
 
 def checked_name(filename: str | None) -> str:
@@ -84,6 +105,17 @@ def checked_name(filename: str | None) -> str:
             "it and without control characters, such as report.pdf: rename it."
         )
     return name
+
+
+def _alive(number: int) -> bool:
+    """Whether a process of that number runs."""
+    try:
+        kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _digest(content: Any) -> str:

@@ -40,7 +40,9 @@ async function run(url, body, question) {
   $("ask").querySelector("[type=submit]").disabled = true; show($("stop"), true); show($("ask"), true);
   try {
     for await (const [kind, data] of events(url, {...json("POST", body), signal: running.signal})) {
-      if (kind === "begin") {
+      if (kind === "waiting") {
+        $("steps").replaceChildren(`${data.before + 1} before yours …`);
+      } else if (kind === "begin") {
         const step = document.createElement("li");
         step.className = "on"; step.textContent = data.node; step.dataset.since = Date.now();
         if (!$("steps").firstElementChild) $("steps").replaceChildren();
