@@ -19,7 +19,7 @@ class Requery:
     """Ask only for what the best attempt lacks.
 
     The model that declined, and the one that judged, say what to search for in the same reply, so that no call is spent
-    on it; `writer` writes the queries where neither said anything, and `embedded` those that need no model.
+    on it; `writer` writes the queries of the first correction where neither did, and `embedded` all others.
     """
 
     writer: QueryWriter
@@ -46,9 +46,10 @@ class Requery:
             # find the passage that it is from.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-        # What a judge put right needs no search, and a second round of a model's queries finds little that is new.
-        known = bool(failed) and all("correction" in v and v["evidence"] is not None for v in failed) and not gaps
-        writer = self.embedded if self.embedded is not None and (known or len(state.attempts) > 1) else self.writer
+        # A model that judged says what is wrong and what is open: no call is spent on other words for it. A second round
+        # of a model's queries finds little that is new.
+        known = bool(judged) or len(state.attempts) > 1
+        writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)
         queries = [q for q in writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
         return {"queries": fresh(queries, before) or [question or attempt["answer"]]}

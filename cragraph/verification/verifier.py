@@ -111,7 +111,7 @@ BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
 where its verdict says something that the embedded reading does not."""
 FIRM: Final = 0.88
 """The probability from which the embedded reading of an answer is firm enough not to ask the model that wrote it."""
-VERY_FIRM: Final = 0.95  # the same of a model that did not write it
+VERY_FIRM: Final = 0.95  # the same of an answer that no model wrote
 
 
 @dataclass(frozen=True)
@@ -295,10 +295,11 @@ class Verifier:
             return False
         if self.model is None or not self.is_asked(case.judge):
             return False
-        # Who named a model of its own to judge wants to hear it; one that judges itself says less that is new.
-        own = case.written is not None and case.written.model == self.model.caller.title
-        firm = found.confidence >= (FIRM if own else VERY_FIRM) and found.supported_by_passages and not found.conflicts
-        return case.judge == "llm" or not firm
+        # A model that judges itself says less that is new; another one is always asked of what a model wrote.
+        others = case.written is not None and case.written.model != self.model.caller.title
+        least = FIRM if case.written is not None else VERY_FIRM
+        firm = found.confidence >= least and found.supported_by_passages and not found.conflicts
+        return case.judge == "llm" or others or not firm
 
     def is_asked(self, judge: str) -> bool:
         """Whether a chat model judges beside this judge what is not firm without it."""

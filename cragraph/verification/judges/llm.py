@@ -26,6 +26,7 @@ NEAREST: Final = 0.3  # share of a claim's words that a sentence has which is re
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 MOST_QUOTES: Final = 3  # of a claim
 CONTROL_CHARS: Final = (30, 220)  # of a sentence that becomes the control claim
+CONTROL_KINDS: Final = ("number", "money", "measure", "percent", "time")
 PLAIN_CONTROL: Final = "One of the passages gives the number {number}."
 
 STATUSES: Final[Mapping[str, Label]] = {
@@ -258,7 +259,7 @@ def control_claim(passages: Sequence[Passage]) -> str:
                 continue
             for fact in extract(sentence):
                 figure = re.fullmatch(r"\D*(\d{1,6})\D*", fact.text)
-                if figure is None or fact.kind not in ("number", "money", "measure", "percent", "time"):
+                if figure is None or fact.start < 3 or fact.kind not in CONTROL_KINDS:
                     continue
                 at = fact.start + figure.start(1)
                 return sentence[:at] + _other_number(int(figure[1]) + 3, text) + sentence[at + len(figure[1]) :]
