@@ -46,8 +46,8 @@ class Requery:
             # find the passage that it is from.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-        # A model that judged says what is wrong and what is open: no call is spent on other words for it. A second round
-        # of a model's queries finds little that is new.
+        # A model that judged says what is wrong and open: no call is spent on other words for it. A second round of a
+        # model's queries finds little that is new.
         known = bool(judged) or len(state.attempts) > 1
         writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)

@@ -63,7 +63,9 @@ class Verify:
         """The attempt that quotes the passages, where a chat model's is not accepted; None where they say nothing."""
         if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
-        return self._quotation(written["answer"], state, context, notes)
+        # What a model judged of the answer counts for or against a quotation that says the same.
+        judged = written["confidence"] if (written.get("read") or {}).get("judged") else None
+        return self._quotation(written["answer"], state, context, notes, judged)
 
     def _goes_before(self, quoted: Attempt, written: Attempt) -> bool:
         """Whether a quotation takes the place of a model's answer that is not accepted."""
@@ -89,7 +91,9 @@ class Verify:
         notes.ran("generator", self.quoting.name)
         return attempt["answer"]
 
-    def _quotation(self, answer: str | None, state: State, context: Context, notes: Notes) -> Attempt | None:
+    def _quotation(
+        self, answer: str | None, state: State, context: Context, notes: Notes, judged: float | None = None
+    ) -> Attempt | None:
         """The attempt that quotes the passages, beside a model's answer; None where they say nothing, or just that."""
         assert self.quoting is not None
         brief = Brief(state.asked or state.question, as_evidence(read_wide(state.held), Notes().degraded), quiet=True)
@@ -98,7 +102,7 @@ class Verify:
             return None
         ratio = 1.0
         if answer is not None and self.writer is not None:
-            ratio = ratio_of_answer(brief.question, draft, answer, self.writer.worth)
+            ratio = ratio_of_answer(brief.question, draft, answer, self.writer.worth, judged)
         own = Notes()
         if context.judge in ("auto", "llm", "cascade") and "custom" not in self.verifier.judges:
             context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more

@@ -39,19 +39,6 @@ class Worth:
         """The probability, 0..1, that an answer is right which the model wrote."""
         return self.writes / (1 + self.writes)
 
-    @property
-    def agrees(self) -> float:
-        """How much likelier the model says the same as a right quotation than as a wrong one.
-
-        A model that is wrong says the same wrong thing as the quotation in one case of two.
-        """
-        return max(1.0, self.probability / ((1 - self.probability) / 2))
-
-    @property
-    def differs(self) -> float:
-        """The same ratio where the model answers something else, below 1."""
-        return min(1.0, (1 - self.probability) / (1 - (1 - self.probability) / 2))
-
 
 NEUTRAL: Final = Worth(0.93, 1.0, 1.0, 1.0, "nothing that it has shown")
 """A model that is worth what the answers are worth on which the embedded reading was fitted (`verification.evidence`),

@@ -120,13 +120,21 @@ def ratio_of_facts(facts: Sequence[Fact]) -> float:
     return min(ratios, default=1.0)
 
 
-def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth) -> float:
-    """How much likelier a quotation is right, as a model answered this to the same question."""
+def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, judged: float | None = None) -> float:
+    """How much likelier a quotation is right, as a model answered this to the same question.
+
+    `judged` is how likely that answer is right, 0..1, where it was judged; else what the model's answers are worth
+    counts. To say the same as an answer that a judge refuted speaks against a quotation. A model that is wrong says the
+    same wrong thing as the quotation in one case of two.
+    """
     if answer == IDK:
         return worth.declines
+    right = min(MOST, max(1 - MOST, worth.probability if judged is None else judged))
+    wrong = (1 - right) / 2
     added = set(content_words(without_markers(answer))) - set(content_words(question))
     held = added & set(content_words(without_markers(quotation)))
-    return worth.agrees if added and len(held) / len(added) >= SAME else worth.differs
+    same = bool(added) and len(held) / len(added) >= SAME
+    return right / wrong if same else (1 - right) / (1 - wrong)
 
 
 def updated(probability: float, *ratios: float) -> float:

@@ -184,7 +184,7 @@ def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str
 def test_a_quotation_is_not_judged_by_the_model(server: OllamaServer) -> None:
     server.play(by_fields({"": NO_DOGS, "claims": {"claims": [{"n": 1, "evidence": "", "status": "UNSUPPORTED"}]}}))
     response = asked(server, DOGS, context=Context(max_crag_attempts=0, on_low_confidence="flag"))
-    assert response["accepted"] is False
+    assert WELCOME in response["answer"]
     assert [request.prompt.partition("<<claims")[2].count(WELCOME) for request in server.chats[1:]] == [0]
 
 

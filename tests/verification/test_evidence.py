@@ -100,10 +100,16 @@ def test_a_quotation_is_surer_where_a_model_says_the_same_and_less_sure_where_it
     answer: str, more: bool, worth: Worth
 ) -> None:
     ratio = ratio_of_answer(QUESTION, SAYS, answer, worth)
-    assert ratio >= 1 if more else ratio < 1
+    assert ratio > 1 if more else ratio < 1
     told = {"chance": 0.8, "quoted": True, "seen": SEEN, "ratio": ratio}
     before = joined(0.9, [], {**told, "ratio": 1.0})[0]
     assert (joined(0.9, [], told)[0] >= before) is more
+
+
+def test_to_say_the_same_as_an_answer_that_was_refuted_speaks_against_a_quotation() -> None:
+    same, other = "On weekdays it opens at 9:30. [1]", "It opens at six on Mondays."
+    assert ratio_of_answer(QUESTION, SAYS, same, LARGE, 0.05) < 0.2
+    assert ratio_of_answer(QUESTION, SAYS, other, LARGE, 0.05) > 1
 
 
 def test_the_smaller_the_model_the_less_it_says() -> None:
