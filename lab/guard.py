@@ -130,12 +130,12 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="write the figures into lab/guard.json")
     options = parser.parse_args()
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
-    found: dict[str, float] = {}
+    found: dict[str, dict[str, float]] = {}
     print(f"| {'figure':<44} | {'kept':>8} | {'now':>8} | change |\n| --- | ---: | ---: | --- |")
     for name, seconds, figures in run(options.only.split(",")):
         for figure, value, less in figures:
-            found[figure] = value
-            print(row(figure, kept.get(figure), value, less), flush=True)
+            found.setdefault(name, {})[figure.strip()] = value
+            print(row(figure, kept.get(name, {}).get(figure.strip()), value, less), flush=True)
         print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
     if options.keep:
         KEPT.write_text(json.dumps(kept | found, indent=1) + "\n", encoding="utf-8")

@@ -31,6 +31,12 @@ def table(tmp_path: Path, text: str, name: str = "costs.csv") -> Table:
     return found
 
 
+def test_a_column_whose_name_ends_in_a_sign_can_be_ranked(tmp_path: Path) -> None:
+    costs = table(tmp_path, "site,cost (GBP)\nNorth,12.5\nSouth,9.0\n")
+    [column] = [name for name in costs.columns if name != "site"]
+    assert "North" in compute(query("largest", column), costs, 0.9)["answer"]
+
+
 def query(operation: str, column: str = "", where: Sequence[Condition] = (), **more: Any) -> Query:
     given = {"source": "", "table": "", "operation": operation, "column": column, "where": [*where]}
     return cast(Query, given | more)
