@@ -69,6 +69,8 @@ class Block:
     doubts: tuple[str, ...] = ()
     cells: tuple[Span, ...] = ()
     table: int = 0
+    of_figures: tuple[str, ...] = ()
+    """Doubts of a figure that is computed of this row among others, and not of the row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,11 @@ class Writer:
         self.doubting: tuple[str, ...] = ()
         """Why the file may not say what is read of the pieces that follow."""
 
-    def doubt(self, sentence: str, *, whole: bool = False) -> None:
-        """Say why the last piece, or the whole file, may not say what was read."""
+    def doubt(self, sentence: str, *, whole: bool = False, of_figures: bool = False) -> None:
+        """Say why the last piece, or the whole file, may not say what was read; or a figure computed over the piece."""
+        if of_figures:
+            self._blocks[-1] = replace(self._blocks[-1], of_figures=(*self._blocks[-1].of_figures, sentence))
+            return
         if whole or not self._blocks:
             self._doubts[sentence] = None
         else:

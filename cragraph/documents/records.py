@@ -33,6 +33,7 @@ class RowText(NamedTuple):
     line: str
     fields: Mapping[str, Any] = NOTHING
     doubts: tuple[str, ...] = ()
+    of_figures: tuple[str, ...] = ()
     cells: tuple[Span, ...] = ()
 
 
@@ -107,6 +108,8 @@ def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING, row.cells)
         for doubt in row.doubts:
             writer.doubt(doubt)
+        for doubt in row.of_figures:
+            writer.doubt(doubt, of_figures=True)
         if number - first + 1 >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
             yield writer.draft({"rows": f"{first}-{number}"})
             writer, first = Writer(limits), number + 1

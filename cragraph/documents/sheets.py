@@ -1,5 +1,6 @@
 """Rows of a sheet as records: lines above a table are its caption, heading rows name its columns."""
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,11 +8,14 @@ from itertools import chain, groupby, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from cragraph.documents.cell_format import Amount
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Reading, Scalar, grouped, record_draft, row_of, text_field
 from cragraph.documents.table_text import is_heading, is_number, is_year
 
+_CURRENCY = re.compile(r"[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|INR|CAD|AUD)\b")
+_LONGEST_AMOUNT = 24
 _LINES_ABOVE = 5  # lines that may stand above a table; more are a list
 _HEADINGS = 4  # heading rows that a table may have
 
@@ -24,6 +28,7 @@ FAULTY: Final = "A formula in {columns} gives an error in place of a figure."
 SHARED: Final = (
     "A figure in {columns} is one cell for several rows or columns: it may hold for each of them, or for all together."
 )
+MIXED: Final = "Amounts in “{column}” are in {units}: they cannot be added up or compared."
 TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
 )
@@ -97,6 +102,7 @@ class Record(NamedTuple):
     caption: str
     values: dict[str, Scalar]
     doubts: tuple[str, ...] = ()
+    of_figures: tuple[str, ...] = ()
 
 
 def sheet_drafts(
@@ -106,7 +112,7 @@ def sheet_drafts(
 
     Rows are numbered by their place in the sheet, or else one after the other, and then even one column has a name.
     """
-    for caption, group in groupby(records(rows, limits, lists=by_place), lambda record: record.caption):
+    for caption, group in groupby(_held_together(records(rows, limits, lists=by_place)), lambda record: record.caption):
         first = next(group)
         every = chain([first], group)  # noqa: B031
         if body := text_field(first.values):
@@ -115,13 +121,29 @@ def sheet_drafts(
         else:
             texts = ((row_of(record.values, limits, reading), record) for record in every)
             placed = (
-                (text._replace(fields={**text.fields, "row": record.number}) if by_place else text, record.doubts)
+                (text._replace(fields={**text.fields, "row": record.number}) if by_place else text, record)
                 for text, record in texts
             )
-            drafts = grouped((text._replace(doubts=doubts) for text, doubts in placed), limits)
+            drafts = grouped(
+                (text._replace(doubts=one.doubts, of_figures=one.of_figures) for text, one in placed), limits
+            )
         above = (Heading(0, 2, caption),) if caption else ()
         for draft in drafts:
             yield replace(draft, headings=(*above, *draft.headings))
+
+
+def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
+    """The rows; one whose amount is in another currency than those above it says that they cannot be added up."""
+    seen: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        doubts = []
+        for name, value in row.values.items():
+            found = _CURRENCY.findall(str(value)) if isinstance(value, Amount | str) else []
+            if len(found) == 1 and len(str(value)) < _LONGEST_AMOUNT:
+                units = seen.setdefault((row.caption, name), set())
+                units.add(found[0])
+                doubts += [MIXED.format(column=name, units=" and ".join(sorted(units)))] * (len(units) > 1)
+        yield row._replace(of_figures=tuple(doubts)) if doubts else row
 
 
 def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Iterator[Record]:

@@ -192,6 +192,7 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
     if rows := [_row(unit, text, start) for unit in units if unit.block.cells]:
         metadata[CELLS] = kept(text, rows)
     places = [(doubt, unit.start - start, unit.end - start) for unit in units for doubt in unit.block.doubts]
+    places += [(doubt, 0, 0) for unit in units for doubt in unit.block.of_figures]  # of no place that is quoted
     orders = [f"{told}."] if (told := told_of(text)) else []
     if doubts := list(dict.fromkeys((*document.doubts, *orders, *(doubt for doubt, _, _ in places)))):
         metadata["doubts"] = doubts

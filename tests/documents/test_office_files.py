@@ -141,3 +141,5 @@ def test_an_answer_of_a_row_that_was_never_calculated_is_not_accepted(tmp_path: 
 def test_amounts_in_two_currencies_are_not_added_nor_is_another_column(tmp_path: Path) -> None:
     outcome, said = ask(BY_NAME["currency and unit in a format: mixed currencies are not added"])
     assert outcome == "right", said
+    outcome, said = ask(BY_NAME["currency and unit in a format: one price"])
+    assert outcome == "right", said
