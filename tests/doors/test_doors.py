@@ -1,7 +1,6 @@
 """What comes in at the HTTP interface: hostile headers, bodies and names, tokens that keep nobody out, uploads."""
 
 import json
-import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -315,15 +314,6 @@ def test_only_what_was_dropped_is_deleted_when_it_is_forgotten(tmp_path: Path) -
     folder.discard(path)
     assert not path.exists()
     assert changed.exists()
-
-
-def test_what_a_killed_server_left_half_written_goes_and_what_is_being_written_stays(tmp_path: Path) -> None:
-    old, fresh = tmp_path / ".1.part", tmp_path / ".2.part"
-    old.write_text("half")
-    fresh.write_text("half")
-    os.utime(old, (0, 0))
-    Dropped(tmp_path).sweep()
-    assert [path.name for path in tmp_path.iterdir()] == [fresh.name]
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_nothing_is_left(tmp_path: Path) -> None:
