@@ -68,7 +68,7 @@ MEASURES: Final = {
         bench("new_user", ".", "second", "third", "fourth", "fifth"),
         (
             ("new users: right of 300", r"as decided +: (\d+) right", False),
-            ("  wrong or in part", r"as decided +: .*right, (\d+) partly", True),
+            ("  in part", r"as decided +: .*right, (\d+) partly", True),
             ("  wrong", r"as decided +: .*partly, (\d+) wrong", True),
             ("  accepted and right", r"accepted +\d+: (\d+) right", False),
             ("  accepted and wrong", r"accepted +\d+: .*partly, (\d+) wrong", True),
