@@ -73,10 +73,15 @@ def _parts(config: ModelConfig) -> Parts:
     if config is None:
         return embedded_parts()
     if isinstance(config, str):
-        return Parts(load_settings(model=config))
+        return Parts(load_settings(model=_model(config)))
     if isinstance(config, Mapping):
         return Parts(load_settings(**{"model": None, "judge_model": None} | dict(config)))
     return Parts(load_settings(), chat_model=config)
+
+
+def _model(name: str) -> str:
+    """A chat model's name; one without a provider, as the founding documents write it, is a model of Ollama."""
+    return name if ":" in name else f"ollama:{name}"
 
 
 def _as_context(context: str | Iterable[Any]) -> list[Passage]:
@@ -345,11 +350,21 @@ def _at_least_one(name: str, count: int) -> int:
 
 IDK_SENTINEL: Final = IDK  # what stands in the place of an answer that is not supported
 
-INFERENCE_CONFIGS: Final[Mapping[Mode, Mapping[str, Any]]] = {
-    mode: {("verify_answer" if name == "verify" else name): value for name, value in preset.items()}
+
+class InferenceConfig(dict[str, Any]):
+    """What an inference mode sets, by key and as attributes: `min_chunks`, `verify_answer`, `second_pass_k`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        raise AttributeError(f"An inference mode sets {', '.join(self)}; there is no {name!r}.")
+
+
+INFERENCE_CONFIGS: Final[Mapping[Mode, InferenceConfig]] = {
+    mode: InferenceConfig({("verify_answer" if name == "verify" else name): value for name, value in preset.items()})
     for mode, preset in PRESETS.items()
 }
-"""What an inference mode sets. A run takes it as `mode`, or under its other name `inference_mode`."""
+"""What each inference mode sets. A run takes it as `mode`, or under its other name `inference_mode`."""
 
 
 class RerankDoc(TypedDict):
@@ -509,7 +524,7 @@ class HallucinationDetector:
         self._verifier = self.claim_extractor._parts.verifier
 
     async def detect(self, answer: str, sources: Iterable[Any]) -> tuple[float, list[ClaimVerification]]:
-        """1 - the mean support of the claims (0.0 without any), and the result for each."""
+        """1 - the mean support of the claims other than opinions (0.0 without any), and the result for each claim."""
         claims, passages = await self.claim_extractor.extract_claims(answer), as_passages(sources)
         if self.nli_verifier is not None:
             rows = await gather(*(self.nli_verifier.verify(claim.text, passages) for claim in claims))
@@ -518,7 +533,8 @@ class HallucinationDetector:
             own = [OwnClaim(text=c.text, start=c.start_idx, end=c.end_idx, type=c.claim_type) for c in claims]
             judge = partial(self._verifier.judged, own, passages, Notes(), judge="auto")
             checked = [self._by_verdict(verdict, passages) for verdict in await to_thread(judge)]
-        return round(1 - _mean([c.support_score for c in checked]), 9) if checked else 0.0, checked
+        counted = [one.support_score for one in checked if one.claim.claim_type != "opinion"]
+        return round(1 - _mean(counted), 9) if counted else 0.0, checked
 
     def _by_nli(self, claim: Claim, scores: Sequence[float], passages: Sequence[Passage]) -> ClaimVerification:
         best = max(scores, default=0.0)
@@ -540,7 +556,10 @@ class HallucinationDetector:
 
 
 class SourceAttributor:
-    """Maps claims to the sources that are more than `similarity_threshold`, 0..1, similar to them."""
+    """Maps claims to their sources: those that the embedded judge finds to support all of a claim.
+
+    Also those that support part of a claim and are more than `similarity_threshold`, 0..1, similar to it.
+    """
 
     def __init__(self, similarity_threshold: float = 0.7) -> None:
         self.threshold = similarity_threshold
@@ -549,10 +568,16 @@ class SourceAttributor:
         """For the text of each claim the ids of its sources: `_id` of their metadata, else the chunk's."""
         passages, texts = as_passages(sources), [claim.text for claim in claims]
         close = await to_thread(_closeness, texts, passages)
-        return {
-            text: [_id(p) for p, score in zip(passages, row, strict=True) if score > self.threshold]
-            for text, row in zip(texts, close.by_passage, strict=True)
-        }
+        own = [OwnClaim(text=c.text, start=c.start_idx, end=c.end_idx, type=c.claim_type) for c in claims]
+        judge = partial(embedded_parts().verifier.judged, own, notes=Notes(), judge="encoder")
+        by_source = [await to_thread(judge, passages=[passage]) for passage in passages]
+        found: dict[str, list[str]] = {text: [] for text in texts}
+        for text, row, verdicts in zip(texts, close.by_passage, zip(*by_source, strict=True), strict=False):
+            for passage, score, verdict in zip(passages, row, verdicts, strict=True):
+                partly = verdict["verdict"] in ("partially_supported", "unjudged") and score > self.threshold
+                if verdict["verdict"] == "supported" or partly:
+                    found[text].append(_id(passage))
+        return found
 
     def generate_citations(self, answer: str, attributions: Mapping[str, Sequence[str]]) -> str:
         """The answer with ``[1]``, ``[2]`` behind each claim that has sources, numbered by first appearance."""
@@ -659,11 +684,11 @@ class AnswerVerifier:
             self.confidence_scorer.score(query, answer, passages, scores, hallucination, consistency),
         )
         return QualityResult(
-            is_grounded=bool(checked) and hallucination < HALLUCINATED,
+            is_grounded=any(c.claim.claim_type != "opinion" for c in checked) and hallucination < HALLUCINATED,
             hallucination_score=hallucination,
             confidence=confidence,
             claim_verifications=checked,
-            unsupported_claims=[one.claim for one in checked if not one.is_supported],
+            unsupported_claims=[c.claim for c in checked if not c.is_supported and c.claim.claim_type != "opinion"],
             attribution_coverage=_mean([bool(sources) for sources in attributions.values()]),
             internal_consistency=consistency,
         )
@@ -747,7 +772,7 @@ def verify_response(
 
     `user_model` is a model such as ``ollama:llama3.2``.
     """
-    settings = load_settings(policy="claims", **({"model": user_model} if user_model is not None else {}))
+    settings = load_settings(policy="claims", **({"model": _model(user_model)} if user_model is not None else {}))
     return VerificationResult.of(verify(response, _as_context(context), query, settings=settings))
 
 
@@ -762,13 +787,15 @@ def corrective_rag_loop(
 ) -> CRAGResult:
     """Correct a poorly grounded response: re-query, retrieve, rewrite, verify again, at most `max_attempts` times.
 
-    Further context is searched in a `store` or by a `retriever` that is given. A grounded response comes back as it is.
+    Further context is searched by a `retriever` or in a `store` that is given, else in the store that the environment
+    or `cragraph.yaml` names. A grounded response comes back as it is.
     """
     if verification.is_grounded:
         return CRAGResult(original_response, verification.confidence, 0, [verification], False)
-    chosen: dict[str, Any] = {"model": user_model} if user_model is not None else {}
-    alone = {} if {"store", "retriever"} & own.keys() else {"store": None}
-    settings = load_settings(policy="claims", **chosen, **alone)
+    chosen: dict[str, Any] = {"model": _model(user_model)} if user_model is not None else {}
+    settings = load_settings(policy="claims", **chosen)
+    if not {"store", "retriever"} & own.keys() and "store" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"store": None})
     done = verify_and_correct(
         query, original_response, _as_context(context), settings=settings, max_crag_attempts=max_attempts, **own
     )
@@ -805,7 +832,7 @@ async def chat_with_verification(
         place = {}
     threshold = {"confidence_threshold": confidence_threshold, "policy": "claims", "on_low_confidence": "flag"}
     options = threshold | {"verify": enable_verification, "max_crag_attempts": 2 if enable_crag else 0}
-    graph = create_graph(load_settings(model=model, **place), **own).compile()
+    graph = create_graph(load_settings(model=model and _model(model), **place), **own).compile()
     response = await graph.ainvoke({"question": prompt}, context=options_of(options))
     reply = ChatResponse(content=response["answer"], model=model or "embedded", workspace=workspace)
     if response["verification"]:

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, UploadFile
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from cragraph.errors import CragError, InputError, StoreMissingError
@@ -27,6 +27,7 @@ from cragraph.run import Assistant, Event
 from cragraph.serve.desk import Desk, Events
 from cragraph.serve.dropped import Dropped
 from cragraph.settings import Settings, context_schema
+from cragraph.types import Mode
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,24 @@ class Ask(Body):
         default=[], max_length=200, description="The conversation so far, as {role: user or assistant, content}."
     )
     options: dict[str, Any] = Field(default={}, description="Options of the run: see GET /options.")
+    enable_verification: bool | None = Field(default=None, description="Another name of the option `verify`.")
+    inference_mode: Mode | None = Field(default=None, description="Another name of the option `mode`.")
+    query: str | None = Field(
+        default=None,
+        description="Another name of `question`. The response then has its citations as `sources` too, and, unless "
+        "`options` choose another policy, the `weighted` one's fields under `verification`.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _query_is_the_question(cls, data: Any) -> Any:
+        return {"question": data["query"]} | data if isinstance(data, Mapping) and "query" in data else data
+
+    def chosen(self) -> dict[str, Any]:
+        """The options of the run, whatever name the request has for them; those of `options` go first."""
+        named = {"enable_verification": self.enable_verification, "inference_mode": self.inference_mode}
+        policy = {"policy": "weighted"} if self.query is not None else {}
+        return policy | {name: value for name, value in named.items() if value is not None} | self.options
 
 
 class Decide(Body):
@@ -96,8 +115,8 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
     """Questions, answers to verify, and searches: what takes long, at the desk."""
     routes = APIRouter()
 
-    async def begun(body: Ask, *, person: bool = False) -> Iterator[Event]:
-        given: Any = {"messages": body.messages, "context": body.options, "person": person}
+    async def begun(body: Ask, *, person: bool = False, **defaults: Any) -> Iterator[Event]:
+        given: Any = {"messages": body.messages, "context": defaults | body.chosen(), "person": person}
         return await run_in_threadpool(assistant.ask, body.question, **given)
 
     def sse_of(run: Iterator[Event], *, html: bool = True) -> Events:
@@ -110,9 +129,10 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
 
     @routes.post("/ask", response_model=CragOutput)
     async def ask(body: Ask, request: Request) -> Any:
-        """Answer a question, with citations, verdicts and a confidence."""
-        run = await begun(body)
-        return JSONResponse((await desk.last(request, lambda: sse_of(run, html=False)))["response"])
+        """Answer a question, with citations and a confidence; with the verdict on each claim under `show_claims`."""
+        run = await begun(body, show_claims=assistant.settings.show_claims)
+        response = (await desk.last(request, lambda: sse_of(run, html=False)))["response"]
+        return JSONResponse(response | ({} if body.query is None else {"sources": response["citations"]}))
 
     @routes.post("/ask/stream", response_class=StreamingResponse)
     async def ask_stream(body: Ask, request: Request) -> StreamingResponse:

@@ -129,6 +129,32 @@ def workspace(tmp_path: Path) -> str:
     return str(store)
 
 
+def test_the_corrective_loop_called_as_in_its_document_searches_the_store_of_the_settings(
+    workspace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "What was revenue in 2023?"
+    first = verify_response(question, WRONG, LAKES)
+    monkeypatch.delenv("CRAG_STORE", raising=False)
+    assert TRUE not in corrective_rag_loop(question, WRONG, first, LAKES).final_response
+    monkeypatch.setenv("CRAG_STORE", workspace)
+    done = corrective_rag_loop(question, WRONG, first, LAKES)
+    assert (done.final_response, done.additional_context_used) == (f"{TRUE} [1]", True)
+
+
+@pytest.mark.server
+@pytest.mark.enable_socket
+async def test_a_model_is_named_as_in_the_documents_without_a_provider(
+    workspace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = {"": f"{TRUE} [1]", "claims": {"claims": [{"n": 1, "evidence": [TRUE], "status": "SUPPORTED"}]}}
+    with OllamaServer(by_fields(script)) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        reply = await chat_with_verification("What was revenue in 2023?", workspace, "llama3.2")
+        assert (reply["model"], "$383 billion" in reply["content"]) == ("llama3.2", True)
+        assert verify_response("", TRUE, TRUE, "llama3.2").is_grounded
+        assert {request["model"] for request in server.requests if "model" in request} == {"llama3.2"}
+
+
 async def test_chat_with_verification_answers_from_a_workspace(workspace: str) -> None:
     reply = await chat_with_verification("What was revenue in 2023?", workspace)
     assert reply.keys() == {"content", "model", "workspace", "verification"}

@@ -182,6 +182,10 @@ def test_the_constants_are_the_documents() -> None:
         "balanced": {"min_chunks": 2, "verify_answer": True, "second_pass_k": 8},
         "high": {"min_chunks": 3, "verify_answer": True, "second_pass_k": 10},
     }
+    cfg = INFERENCE_CONFIGS["high"]
+    assert (cfg.verify_answer, cfg.min_chunks, cfg.second_pass_k) == (True, 3, 10)
+    with pytest.raises(AttributeError, match="there is no 'verify'"):
+        assert cfg.verify
     assert ConfidenceScorer().weights == {
         "retrieval_quality": 0.3, "source_agreement": 0.25, "hallucination_score": 0.25, "consistency_score": 0.2,
     }  # fmt: skip
@@ -244,7 +248,9 @@ async def test_hallucinations_are_found_with_the_sources_of_what_is_supported(ve
     assert [one.is_supported for one in checked][:2] == [True, False]
     assert checked[0].supporting_sources == ["dams"]
     assert checked[1].supporting_sources == []
-    assert score == pytest.approx(1 - sum(one.support_score for one in checked) / 3)
+    factual = [one.support_score for one in checked if one.claim.claim_type != "opinion"]
+    assert len(factual) == 2
+    assert score == pytest.approx(1 - sum(factual) / 2)
 
 
 async def test_the_threshold_of_support_is_the_callers() -> None:
@@ -265,7 +271,16 @@ async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
     cited = SourceAttributor().generate_citations(ANSWER, attributions)
     assert cited == "The dam was finished in 1931 [1]. It is 90 metres high. I like dams."
     everything = await SourceAttributor(similarity_threshold=-1).attribute(claims[:1], SOURCES)
-    assert everything == {"The dam was finished in 1931.": ["dams", "weather"]}
+    assert everything == {"The dam was finished in 1931.": ["dams"]}  # the other one says nothing of it
+
+
+async def test_a_claim_is_attributed_to_what_supports_it_however_unlike_it_reads() -> None:
+    tower = "The Eiffel Tower stands in Paris. It was finished in 1889 by the company of Gustave Eiffel."
+    louvre = "The Eiffel Tower is not in the Louvre, which was finished in 1793."
+    claims = await ClaimExtractor().extract_claims("The Eiffel Tower stands in Paris. It was finished in 1889.")
+    sources = [{"text": text, "metadata": {"_id": name}} for name, text in (("tower", tower), ("louvre", louvre))]
+    assert [*(await SourceAttributor().attribute(claims, sources)).values()] == [["tower"], ["tower"]]
+    assert [*(await SourceAttributor().attribute(claims, [])).values()] == [[], []]
 
 
 async def test_confidence_is_the_weighted_sum_of_its_document() -> None:
@@ -287,6 +302,11 @@ async def test_an_answer_is_checked_against_itself_and_known_facts() -> None:
     assert await checker.check_internal_consistency("Sales rose in May. Costs fell in June.") == 1.0
     assert await checker.check_knowledge_consistency("Sales rose in May.") == 1.0
     assert await checker.check_knowledge_consistency("Sales rose in May.", ["Sales fell in May."]) == 0.0
+
+
+async def test_an_opinion_is_neither_a_hallucination_nor_grounded() -> None:
+    opinion = await AnswerVerifier().verify("", "I like dams.", SOURCES)
+    assert (opinion.is_grounded, opinion.unsupported_claims, opinion.hallucination_score) == (False, [], 0.0)
 
 
 async def test_the_verifier_joins_all_of_it() -> None:

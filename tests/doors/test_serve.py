@@ -59,6 +59,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+DEPTH = "How deep is the Mariana Trench?"
+FOUNDING = {
+    "overall_score", "answer_source_alignment", "citation_coverage", "fact_verification_score", "issues",
+    "verified_sources", "unverified_claims",
+}  # fmt: skip
+
+
 def told(answer: httpx.Response) -> list[tuple[str, Any]]:
     """The events of a stream."""
     parts = (part.split("\n") for part in answer.text.split("\n\n") if part)
@@ -85,6 +92,31 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        ({"query": DEPTH, "enable_verification": True}, {}),
+        ({"query": DEPTH, "enable_verification": True}, {"policy": "claims"}),
+        ({"query": DEPTH, "enable_verification": False}, {}),
+        ({"question": DEPTH, "inference_mode": "low"}, {}),
+        ({"question": DEPTH, "inference_mode": "high"}, {"mode": "low"}),
+        ({"question": DEPTH}, {"show_claims": True}),
+    ],
+)
+def test_a_request_may_use_the_founding_documents_names(
+    url: str, body: dict[str, Any], options: dict[str, Any]
+) -> None:
+    answer = HTTP.post(f"{url}/ask", json=body | {"options": options}).json()
+    assert "10,935" in answer["answer"]
+    assert ("sources" in answer) == ("query" in body)
+    assert answer.get("sources", answer["citations"]) == answer["citations"]
+    unverified = body.get("enable_verification") is False or "low" in (body.get("inference_mode"), options.get("mode"))
+    assert (answer["verification"] is None) == unverified
+    verification = answer["verification"] or {}
+    assert (verification.keys() >= FOUNDING) == ("query" in body and not unverified and not options)
+    assert ("claims" in verification) == ("show_claims" in options)
+
+
+@pytest.mark.parametrize(
     ("body", "code", "said"),
     [
         (
@@ -96,6 +128,8 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
         ({"question": "   "}, 400, "wanted a sentence"),
         ({"question": "x" * 10_001}, 422, "at most 10000"),
         ({"question": "x", "answer": "y"}, 422, "Extra inputs"),
+        ({"query": "x" * 10_001}, 422, "at most 10000"),
+        ({"question": "x", "inference_mode": "fast"}, 422, "'balanced'"),
     ],
 )
 def test_wrong_requests_are_explained(url: str, body: dict[str, Any], code: int, said: str) -> None:
