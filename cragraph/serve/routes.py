@@ -59,7 +59,7 @@ class Ask(Body):
     @model_validator(mode="before")
     @classmethod
     def _query_is_the_question(cls, data: Any) -> Any:
-        return {"question": data["query"]} | data if isinstance(data, Mapping) and "query" in data else data
+        return {"question": data["query"], **data} if isinstance(data, Mapping) and "query" in data else data
 
     def chosen(self) -> dict[str, Any]:
         """The options of the run, whatever name the request has for them; those of `options` go first."""
