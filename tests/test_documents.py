@@ -83,7 +83,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "FOLDER" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     os.chdir(folder)
     runner = CliRunner()
-    assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "--quiet"]).exit_code == 0
+    assert runner.invoke(app, ["ingest", "docs", "reports", "report.pdf", "notes.md", "--quiet"]).exit_code == 0
     asked = runner.invoke(app, ["ask", "What was revenue?"], env={"CRAG_METRICS_LOG": "runs.jsonl"})
     assert asked.exit_code in (0, 3, 5)
     assert runner.invoke(app, ["log", "--keep", "1"]).exit_code == 0

@@ -112,7 +112,7 @@ def test_what_is_kept_and_asked_again_is_asked_in_its_collection(filled: Shell) 
     assert filled("log", "--json").json[0]["narrowed"] == {"collection": ["home"]}
     assert filled("ask", "--again", "1", "-q").code == 3
     filled("log", "--keep", "1")
-    assert filled("eval", "mine", "-q").code == 0
+    assert filled("log", "--check", "-q").code == 0
 
 
 # -- as a graph --------------------------------------------------------------------------------------------------------
