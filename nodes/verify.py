@@ -63,6 +63,9 @@ class Verify:
         """The attempt that quotes the passages, where a chat model's is not accepted; None where they say nothing."""
         if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
+        left = len(state.attempts) < context.max_crag_attempts
+        if left and written["answer"] != IDK and self.writer is not None and self.writer.worth.capable:
+            return None  # a capable model corrects its own answer better than a quotation replaces it
         # What a model judged of the answer counts for or against a quotation that says the same.
         judged = written["confidence"] if (written.get("read") or {}).get("judged") else None
         return self._quotation(written["answer"], state, context, notes, judged)

@@ -131,7 +131,10 @@ def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, ju
         return worth.declines
     right = min(MOST, max(1 - MOST, worth.probability if judged is None else judged))
     wrong = (1 - right) / 2
-    added = set(content_words(without_markers(answer))) - set(content_words(question))
+    said = set(content_words(without_markers(answer)))
+    added = said - set(content_words(question)) - {"yes", "no"}
+    if not added and said & {"yes", "no"}:
+        added = said - {"yes", "no"}  # a plain yes adds no word to the question: then all its words count
     held = added & set(content_words(without_markers(quotation)))
     same = bool(added) and len(held) / len(added) >= SAME
     return right / wrong if same else (1 - right) / (1 - wrong)

@@ -148,7 +148,7 @@ def test_how_doubtful_an_answer_may_be_to_be_shown_follows_from_who_wrote_it(siz
             return parts.verifier(*given, **options)
 
         state = State(question=DOGS, held=as_passages(PASSAGES), drafts=[NO_DOGS], written={NO_DOGS: -0.1})
-        strict = ONCE.model_copy(update={"confidence_threshold": 0.999}).resolved()
+        strict = ONCE.model_copy(update={"confidence_threshold": 0.999, "max_crag_attempts": 0}).resolved()
         Verify(verifier, parts.quoting, writer=parts.chat)(state, strict, Notes())  # type: ignore[arg-type]
     written, quoted = seen
     assert (written["showing"], quoted["showing"]) == (least, WORTH_SHOWING)
@@ -171,7 +171,7 @@ def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str
             return verifier(*given, **options)
 
         parts.__dict__["verifier"] = noted
-        strict = Context(judge="encoder", confidence_threshold=0.999).resolved()
+        strict = Context(judge="encoder", confidence_threshold=0.999, max_crag_attempts=0).resolved()
         state = State(question=DOGS, held=as_passages(PASSAGES))
         for name in ("generate", "verify"):
             for field, value in acts_of(parts)[name](state, strict, Notes()).items():
@@ -208,3 +208,20 @@ def test_in_a_language_that_only_the_model_reads_its_answer_stays_and_is_never_s
     assert "let the model that wrote this judge it as well" in first
     assert answer == "Der Laden öffnet um sechs Uhr. [1]"
     assert response["confidence"] <= 0.5
+
+
+def test_a_capable_model_corrects_its_answer_before_a_quotation_takes_its_place(server: OllamaServer) -> None:
+    wrong = {"n": 1, "evidence": [WELCOME], "status": "CONTRADICTED", "correction": WELCOME}
+    right = {"n": 1, "evidence": [WELCOME], "status": "SUPPORTED"}
+    server.play(
+        [
+            NO_DOGS,
+            {"claims": [wrong], "answers": "NO"},
+            "Yes, dogs are welcome. [2]",
+            {"claims": [right], "answers": "ALL"},
+        ]
+    )
+    response = asked(server, DOGS, context=Context(judge="llm"))
+    assert response["answer"].startswith("Yes, dogs are welcome.")
+    assert response["accepted"]
+    assert "candidates" not in response["attempts"][0]
