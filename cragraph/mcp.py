@@ -23,6 +23,7 @@ from cragraph.guard import Guard, listen, whole_json
 from cragraph.passages import content_id
 from cragraph.run import Assistant
 from cragraph.settings import Settings
+from cragraph.types import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,9 @@ class Documents(MCPServer[Any]):
         """
 
         def report(step: Any) -> None:
-            from_thread.run(context.report_progress, float(step.done), float(step.total), f"{step.chunks} chunks")
+            from_thread.run(
+                context.report_progress, float(step.done), float(step.total), number_of(step.chunks, "chunk")
+            )
 
         read = await to_thread.run_sync(
             lambda: self.assistant.ingest([self._allowed(path)], collection, progress=report)
@@ -155,7 +158,7 @@ class Documents(MCPServer[Any]):
             Resource(
                 uri=f"cragraph://documents/{content_id(row.source, row.collection)}",
                 name=Path(row.source).name,
-                description=f"{row.source}, {row.chunks} chunks, in the collection {row.collection}",
+                description=f"{row.source}, {number_of(row.chunks, 'chunk')}, in the collection {row.collection}",
                 mime_type="text/plain",
             )
             for row in rows

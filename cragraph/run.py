@@ -19,7 +19,7 @@ from cragraph.log import UNWRITTEN, entry_of
 from cragraph.loop import graph_of
 from cragraph.nodes.finalize import Ways, without_claims
 from cragraph.report import Report
-from cragraph.types import IDK, Passage
+from cragraph.types import IDK, Passage, number_of
 
 WAYS: Final = {
     "shell": Ways("a filter (--where, --source)", "a chat model (--model ollama:NAME)"),
@@ -250,13 +250,14 @@ def described(node: str, update: Mapping[str, Any], before: Mapping[str, float])
     match node:
         case "retrieve":
             searched = update.get("searched") or []
-            line = f"{len(passages)} passages" + (f" for {len(searched)} targeted queries" if len(searched) > 1 else "")
+            line = number_of(len(passages), "passage")
+            line += f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
         case "rerank":
             beside = sum(len(passage.get("around", [])) for passage in passages)
             line = f"kept {len(passages)}, {update.get('new_passages', 0)} of them new"
-            line += f", read with {beside} chunks beside them" if beside else ""
+            line += f", read with {number_of(beside, 'chunk')} beside them" if beside else ""
         case "generate":
-            line = f"{len(update.get('drafts') or [])} draft(s)"
+            line = number_of(len(update.get("drafts") or []), "draft")
         case "verify":
             last = update["attempts"][-1]
             line = "no answer to judge" if last["answer"] == IDK else "off"

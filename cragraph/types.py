@@ -44,13 +44,27 @@ def doubt_of(decision: Mapping[str, Any] | None) -> str:
     return f"Doubtful ({confidence}, wanted {threshold}): "
 
 
-def standing(decision: Mapping[str, Any] | None, level: str | None) -> str:
-    """Confidence, level and decision in a line: ``Confidence 0.44 (very low) · doubtful · the threshold is 0.70``."""
+def standing(decision: Mapping[str, Any] | None, level: str | None = None) -> str:
+    """Confidence and decision in a line, with the level if it is given.
+
+    ``Confidence 0.44 · doubtful · the threshold is 0.70``
+    """
     if not decision:
         return "Not verified"
     confidence, threshold = apart(decision["confidence"], decision["threshold"])
-    line = f"Confidence {confidence} ({level}) · {decision['outcome']}"
+    line = f"Confidence {confidence}{f' ({level})' if level else ''} · {decision['outcome']}"
     return f"{line} · the threshold is {threshold}{SETTERS[decision['set_by']]}"
+
+
+def number_of(count: int, noun: str) -> str:
+    """A count with its noun: ``1 chunk``, ``2 chunks``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def further(issues: Sequence[str], decision: Mapping[str, Any] | None) -> list[str]:
+    """The issues to show beside `standing`, which says already that the confidence is below the threshold."""
+    told = decision["why"] if decision and decision["why"].startswith("Confidence ") else None
+    return [issue for issue in issues if issue != told]
 
 
 def apart(confidence: float, threshold: float) -> tuple[str, str]:

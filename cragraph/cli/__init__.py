@@ -100,15 +100,15 @@ app = typer.Typer(
     name="cragraph",
     cls=Commands,
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
-    "Exit codes: 0 answered or done, 1 failure (of one file or row, too), 2 bad usage, 3 abstained, "
-    "4 below --fail-under, 5 answered, but doubtful, 6 a kept question is answered otherwise, 130 interrupted.",
+    "Exit codes: 0 answered or done, 1 a failure (also of a single file or row), 2 wrong usage, 3 abstained, "
+    "4 below --fail-under, 5 the answer is doubtful, 6 the answer of a kept question changed, 130 interrupted.",
     no_args_is_help=True,
     **SHARED,
 )
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Print the version and leave.", is_eager=True)) -> None:
+def root(version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True)) -> None:
     """Cited answers from your own documents, every claim checked, on your own machine."""
     if version:
         typer.echo(f"cragraph {__version__}")

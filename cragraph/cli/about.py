@@ -19,7 +19,7 @@ from cragraph.trust import trust as remember
 
 @with_settings()
 def config(settings_of: Any, json: JsonOption = False) -> None:
-    """List every setting with its value and the source that it comes from.
+    """List every setting with its value and where the value comes from.
 
     Example: `cragraph config | grep model`
     """
@@ -39,11 +39,11 @@ def config(settings_of: Any, json: JsonOption = False) -> None:
     show(json, rows, lines)
 
 
-def trust(folder: Annotated[Path, typer.Argument(help="The folder.")] = Path()) -> None:
-    """Let the settings of a folder do all that yours can, as they are now: run code, name servers, tokens and places.
+def trust(folder: Annotated[Path, typer.Argument(help="Folder to trust.")] = Path()) -> None:
+    """Trust the settings files of a folder: they may name code to run, servers, tokens and files.
 
-    Without it, `cragraph.yaml`, `config.yaml` and `.env` of a folder set nothing of that. A file that changes is
-    trusted no more.
+    `cragraph.yaml`, `config.yaml` and `.env` of a folder that is not trusted set none of these. A settings file that
+    changes must be trusted again.
 
     Example: `cragraph trust .`
     """
@@ -55,9 +55,10 @@ def trust(folder: Annotated[Path, typer.Argument(help="The folder.")] = Path()) 
 
 
 def stats(
-    file: Annotated[Path, typer.Argument(help="The metrics log.", show_default=False)], json: JsonOption = False
+    file: Annotated[Path, typer.Argument(help="Metrics log, a JSONL file.", show_default=False)],
+    json: JsonOption = False,
 ) -> None:
-    """Summarise a metrics log: how often the loop ran and helped, abstentions, latency, and the targets.
+    """Summarise a metrics log: corrections, abstentions, latency, and the targets.
 
     Example: `CRAG_METRICS_LOG=runs.jsonl cragraph ask "..."; cragraph stats runs.jsonl`
     """

@@ -33,22 +33,24 @@ EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
 )  # fmt: skip
 def ask(
     settings_of: Any,
-    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
+    question: Annotated[str | None, typer.Argument(help="Question to answer.", show_default=False)] = None,
     source: Annotated[
         list[Path] | None,
         typer.Option(
-            "--source", metavar="PATH", help="Answer from this file or folder alone, ingested first; repeatable."
+            "--source", metavar="PATH", help="Ingest this file or folder, and answer from it alone. Repeatable."
         ),
     ] = None,
     again: Annotated[
-        int | None, typer.Option("--again", metavar="N", help="Ask a question of `cragraph log` again, by its number.")
+        int | None, typer.Option("--again", metavar="N", help="Ask question N of `cragraph log` again.")
     ] = None,
-    show_claims: Annotated[bool, typer.Option("--show-claims", help="Put the claims into the JSON too.")] = False,
+    show_claims: Annotated[
+        bool, typer.Option("--show-claims", help="With --json: also print the verdict on each claim.")
+    ] = False,
     report: ReportOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Answer a question from the store, with citations, a verdict on every claim and a confidence.
+    """Answer a question from the store, with citations, a verdict on each claim and a confidence.
 
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """

@@ -20,16 +20,17 @@ def calibrate(
     settings_of: Any,
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
     refused_good: Annotated[
-        float, typer.Option("--refused-good", help="Share of good answers to refuse at most.", min=0.05, max=0.5)
+        float,
+        typer.Option("--refused-good", help="Largest share of good answers that may be refused.", min=0.05, max=0.5),
     ] = 0.2,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only; write nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the fit. Change no settings file.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.
+    """Fit confidence and threshold to your own labelled answers; a hundred answers are enough.
 
-    A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit goes into the settings
-    file, unless it was measured as worse than what is in force (exit code 1).
+    A row is `{"answer", "passages": [text…], "label": "supported" or "unsupported"}`. The fit is written to the
+    settings file, unless it measures worse than the present settings (exit code 1).
 
     Example: `cragraph calibrate labelled.jsonl`
     """

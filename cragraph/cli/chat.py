@@ -16,6 +16,7 @@ from cragraph.cli.console import complain, err, out, status
 from cragraph.cli.options import QuietOption, with_settings
 from cragraph.errors import CragError
 from cragraph.run import Assistant, Event
+from cragraph.types import further
 
 HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 /why         the claims, their evidence and the confidence of the last answer
@@ -30,13 +31,16 @@ HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
 def chat(
     settings_of: Any,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Below the threshold, ask what to do: accept, edit, search more, abstain.")
+        bool,
+        typer.Option(
+            "--ask", help="If an answer is below the threshold, ask you: accept, edit, search more or abstain."
+        ),
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Talk with your documents: follow-up questions are understood from what was said before.
+    """Ask questions in a conversation. A follow-up question is read with the messages before it.
 
-    `/help` lists what else can be typed. Example: `cragraph chat --model ollama:llama3.2`
+    `/help` lists the commands of the conversation. Example: `cragraph chat --model ollama:llama3.2`
     """
     talk = Conversation(settings_of, quiet=quiet, ask=ask)
     if sys.stdin.isatty():
@@ -123,7 +127,7 @@ class Conversation:
         self.messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer} | about]
         out().print(render.answer_line(done.response))
         out().print(render.verdict_line(done.response))
-        for sentence in [*done.response["issues"], *done.response["degraded"]]:
+        for sentence in [*further(done.response["issues"], done.response["decision"]), *done.response["degraded"]]:
             status(sentence)
 
     def _begin(self, **chosen: str) -> None:

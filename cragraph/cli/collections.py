@@ -11,10 +11,13 @@ from cragraph.cli.console import notes_told, show
 from cragraph.cli.options import JsonOption, with_settings
 from cragraph.errors import InputError
 from cragraph.store.bulk import forgotten
+from cragraph.types import number_of
 
-NameArgument = Annotated[str, typer.Argument(help="Its name, as `cragraph collections` lists it.", show_default=False)]
+NameArgument = Annotated[
+    str, typer.Argument(help="Name of the collection, as `cragraph collections` prints it.", show_default=False)
+]
 
-app = typer.Typer(help="The collections of a store: without a command, list them.", no_args_is_help=False)
+app = typer.Typer(help="List the collections of a store; or move, rename or forget them.", no_args_is_help=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -32,7 +35,10 @@ def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -
     rows = [asdict(held) for held in _store(settings_of).held()]
 
     def lines(rows: Any) -> str:
-        return "\n".join(f"{row['name']}  {row['documents']} documents, {row['chunks']} chunks" for row in rows)
+        return "\n".join(
+            f"{row['name']}  {number_of(row['documents'], 'document')}, {number_of(row['chunks'], 'chunk')}"
+            for row in rows
+        )
 
     show(json, rows, lines)
 
@@ -41,14 +47,17 @@ def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -
 @with_settings("store")
 def move(
     settings_of: Any,
-    to: Annotated[str, typer.Option("--to", help="The collection, which is made where it is new.")],
+    to: Annotated[str, typer.Option("--to", help="Collection to move the documents to. A new one is created.")],
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Files or folders, as `cragraph docs` shows them, or a file's name.")
+        list[str] | None, typer.Argument(help="Files or folders as `cragraph docs` prints them, or a file's name.")
     ] = None,
-    of: Annotated[str | None, typer.Option("--from", help="Only those of this one; without paths, all of it.")] = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--from", help="Move only documents of this collection. Without PATHS, move all of them."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Put documents into a collection, out of the one that they are in; nothing is read or embedded again.
+    """Move documents to another collection. No file is read or embedded again.
 
     Example: `cragraph collections move minutes/ --to board`
     """
@@ -68,10 +77,10 @@ def move(
 def rename(
     settings_of: Any,
     old: NameArgument,
-    new: Annotated[str, typer.Argument(help="What it is to be called.", show_default=False)],
+    new: Annotated[str, typer.Argument(help="New name of the collection.", show_default=False)],
     json: JsonOption = False,
 ) -> None:
-    """Call a collection otherwise.
+    """Rename a collection.
 
     Example: `cragraph collections rename work board`
     """
@@ -82,7 +91,7 @@ def rename(
 @app.command()
 @with_settings("store")
 def forget(settings_of: Any, name: NameArgument, json: JsonOption = False) -> None:
-    """Remove a collection with all its documents from the store; the files stay.
+    """Remove a collection and all its documents from the store. The files stay.
 
     Example: `cragraph collections forget board`
     """

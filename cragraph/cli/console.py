@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from cragraph.errors import printable
+from cragraph.types import number_of
 
 FAILURE: Final = 1
 USAGE: Final = 2
@@ -139,7 +140,7 @@ def ingesting(*, shown: bool) -> Iterator[Callable[[Any], None]]:
 
         def advance(event: Any) -> None:
             nonlocal progress
-            progress = f": {event.done} of {event.total} files, {event.chunks} chunks are in"
+            progress = f": {event.done} of {number_of(event.total, 'file')}, {number_of(event.chunks, 'chunk')} stored"
             if bar is not None:
                 bar(event.done, event.total, event.source[-40:], f"{event.rate:.0f} chunks/s" if event.rate else "")
 

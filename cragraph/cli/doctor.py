@@ -21,6 +21,7 @@ from cragraph.models.examined import worth_shown
 from cragraph.models.servers import chat_model, ollama_hint, ollama_url
 from cragraph.private import untold
 from cragraph.settings import Settings
+from cragraph.types import number_of
 
 PATIENCE_S: Final = 5.0
 CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
@@ -28,9 +29,9 @@ CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and n
 
 @with_settings("store", "model")
 def doctor(settings_of: Any, json: JsonOption = False) -> None:
-    """Check Python, the embedded models, the store and the Ollama server; print what mends each fault.
+    """Check Python, the embedded models, the store and the Ollama server, and print how to mend each fault.
 
-    Exit code 0 when all is well, 1 when something is not.
+    Exit code 0: no fault. 1: a fault was found.
 
     Example: `cragraph doctor --model ollama:llama3.2`
     """
@@ -102,7 +103,8 @@ def store(settings: Settings) -> str:
     with Parts(settings).store as opened:
         if problems := opened.problems():
             raise StoreError(" ".join(problems))
-        return f"{settings.store}: {len(opened.documents())} documents, {opened.count()} chunks"
+        documents, chunks = len(opened.documents()), opened.count()
+        return f"{settings.store}: {number_of(documents, 'document')}, {number_of(chunks, 'chunk')}"
 
 
 def models(settings: Settings) -> list[Check]:

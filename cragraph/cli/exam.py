@@ -18,16 +18,18 @@ def exam(
     settings_of: Any,
     model: Annotated[
         str | None,
-        typer.Argument(help="Chat model, e.g. ollama:llama3.2; else that of the settings.", show_default=False),
+        typer.Argument(
+            help="Chat model, e.g. ollama:llama3.2. Default: the model of the settings.", show_default=False
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Put all 30 questions, in place of 12.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Ask all 30 questions instead of 12.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Examine a chat model: how far it is believed when it judges, writes and says that it does not know.
+    """Examine a chat model: measure how reliable its verdicts, its answers and its "I don't know" are.
 
-    60 claims in six calls, and 12 questions with a call each; --all puts 30. The result is kept by the model's digest
-    and counts from the next run on. What was cut off goes on where it was.
+    The model judges 60 claims in six calls and answers 12 questions, or 30 with --all, in one call each. The result is
+    kept for this version of the model and is used from the next run on. An examination that was stopped continues.
 
     Example: `cragraph exam ollama:llama3.2`
     """

@@ -10,7 +10,9 @@ from cragraph.cli.options import JsonOption
 from cragraph.errors import InputError
 
 
-def graph(name: Annotated[str, typer.Argument(help="crag or verify.")] = "crag", json: JsonOption = False) -> None:
+def graph(
+    name: Annotated[str, typer.Argument(help="Graph to draw: crag or verify.")] = "crag", json: JsonOption = False
+) -> None:
     """Draw a graph as Mermaid text, or as nodes and edges in JSON.
 
     Example: `cragraph graph crag`

@@ -17,43 +17,49 @@ from cragraph.log import STATUSES, Entry, check
 from cragraph.run import Assistant
 
 ALL = "all"
-NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="One entry, whole.")]
+NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="Print all of entry N.")]
 
 
 @with_settings("store", "model", "base_url", "mode", "judge")
 def log(
     settings_of: Any,
-    words: Annotated[list[str] | None, typer.Argument(help="Words that question or answer must have.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Entries at most.")] = 20,
+    words: Annotated[
+        list[str] | None, typer.Argument(help="List only entries whose question or answer has all these words.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Largest number of entries to list.")] = 20,
     show_one: NumberOption = None,
-    kept: Annotated[bool, typer.Option("--kept", help="Those alone that are kept as tests.")] = False,
+    kept: Annotated[bool, typer.Option("--kept", help="List only questions that are kept as tests.")] = False,
     keep: Annotated[
-        int | None, typer.Option("--keep", metavar="N", help="Keep this question as a test: see --check.")
+        int | None, typer.Option("--keep", metavar="N", help="Keep question N as a test for --check.")
     ] = None,
     expect: Annotated[
-        str | None, typer.Option("--expect", metavar="TEXT", help="With --keep: what its answer must say.")
+        str | None, typer.Option("--expect", metavar="TEXT", help="With --keep: text that the answer must contain.")
     ] = None,
-    let_go: Annotated[int | None, typer.Option("--let-go", metavar="N", help="Keep it as a test no longer.")] = None,
+    let_go: Annotated[
+        int | None, typer.Option("--let-go", metavar="N", help="Stop keeping question N as a test.")
+    ] = None,
     forget: Annotated[
         list[str] | None,
-        typer.Option("--forget", metavar="N", help="Remove an entry; repeatable; `all` for every one."),
+        typer.Option(
+            "--forget", metavar="N", help="Remove entry N from the log; `all` removes every entry. Repeatable."
+        ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--check", help="Ask the kept questions again, and say what changed; nothing is logged.")
+        bool, typer.Option("--check", help="Ask the kept questions again and print which answers changed. Log nothing.")
     ] = False,
     accept: Annotated[
         bool,
-        typer.Option("--accept", help="With --check: compare with the new answers from now on, except wrong ones."),
+        typer.Option("--accept", help="With --check: from now on compare with the new answers, except wrong ones."),
     ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.
+    """List the questions that were asked, newest first, with answer and decision.
 
-    It is one file beside the store, for its owner alone; CRAG_HISTORY=false keeps none.
+    The log is one file beside the store. Only its owner can read it; CRAG_HISTORY=false keeps no log.
 
-    With --check each kept question is same, changed, refused (it was answered), wrong (it lacks what is expected) or
-    failed: exit code 0 where all are the same, 6 where something changed, 1 where one could not be asked.
+    --check prints for each kept question: same, changed, refused (it was answered before), wrong (the expected text is
+    missing) or failed. Exit code 0: all are the same. 6: an answer changed. 1: a question could not be asked.
 
     Example: `cragraph log trench --limit 5`, `cragraph log --show 12`, `cragraph log --keep 12 --expect "10,935 m"`
     """
@@ -71,10 +77,14 @@ def log(
         return
     history = Library(settings_of()).history
     if history is None:
-        raise SettingsError("There is no store for a log to stand beside: run cragraph ingest PATH, or pass --store.")
+        raise SettingsError("No store found, so there is no log. Run: cragraph ingest FOLDER, or pass --store.")
     if forget:
         gone = history.forget(None if ALL in forget else [_number(one) for one in forget])
-        show(json, {"forgotten": gone}, lambda row: f"forgot {row['forgotten']} entries")
+        show(
+            json,
+            {"forgotten": gone},
+            lambda row: f"forgot {row['forgotten']} {'entry' if row['forgotten'] == 1 else 'entries'}",
+        )
     elif keep is not None:
         entry = history.keep(keep, expect)
         told = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"

@@ -18,16 +18,16 @@ except ImportError as error:  # the packages of the extra `mcp` are not installe
 @with_settings("store", "model", "base_url", "collection")
 def mcp(
     settings_of: Any,
-    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdio.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address for --http.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port for --http.")] = 8766,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdio.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on, with --http.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on, with --http.")] = 8766,
     token: TokenOption = None,
-    root: Annotated[Path, typer.Option("--root", help="Folder whose files may be read.")] = Path(),
+    root: Annotated[Path, typer.Option("--root", help="Folder whose files agents may read.")] = Path(),
 ) -> None:
     """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
 
-    Needs `pip install 'cragraph[mcp]'`. Over HTTP, a token is asked for where --token or CRAG_TOKEN has one, and where
-    others can reach the server.
+    Needs `pip install 'cragraph[mcp]'`. Over HTTP every caller must send the token of --token or CRAG_TOKEN. If other
+    machines can reach the server and no token is set, one is made.
 
     Example: `cragraph mcp --store ~/notes/.cragraph`
     """

@@ -14,15 +14,17 @@ from cragraph.errors import SettingsError
 from cragraph.settings import loaded
 from cragraph.store.filters import parse_where
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with the evidence.")
+    Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with answer and evidence.")
 ]
 TokenOption = Annotated[
     str | None,
-    typer.Option("--token", help="Ask every caller for this (or CRAG_TOKEN); made up where others can reach it."),
+    typer.Option(
+        "--token", help="Token that every caller must send (or CRAG_TOKEN). With --host, one is made if none is set."
+    ),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No status on stderr.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 
 
 def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
@@ -36,25 +38,29 @@ _SETTINGS: Final[dict[str, Any]] = {
         "--model",
         "Chat model, e.g. ollama:llama3.2; openai:NAME and others with `pip install 'cragraph[providers]'`.",
     ),
-    "base_url": _option(str, "--base-url", "Server of the chat model, e.g. http://localhost:8080/v1.", metavar="URL"),
-    "mode": _option(str, "--mode", "low, balanced or high."),
-    "judge": _option(str, "--judge", f"auto, {', '.join(JUDGES)}."),
-    "policy": _option(str, "--policy", "auto, calibrated, claims, weighted, reliability or similarity."),
-    "confidence_threshold": _option(float, "--threshold", "Accept at or above this confidence (0..1)."),
-    "max_crag_attempts": _option(int, "--max-attempts", "Corrections at most."),
-    "top_k": _option(int, "--top-k", "Passages to answer from."),
-    "min_chunks": _option(int, "--min-chunks", "Abstain on fewer passages."),
-    "passage_window": _option(str, "--passage-window", "Chunks read on each side of a passage, or section."),
+    "base_url": _option(
+        str, "--base-url", "Address of the chat model's server, e.g. http://localhost:8080/v1.", metavar="URL"
+    ),
+    "mode": _option(str, "--mode", "How strict: low, balanced or high."),
+    "judge": _option(str, "--judge", f"Judge of the claims: auto, {', '.join(JUDGES)}."),
+    "policy": _option(str, "--policy", "Confidence: auto, calibrated, claims, weighted, reliability or similarity."),
+    "confidence_threshold": _option(float, "--threshold", "Accept an answer from this confidence (0..1)."),
+    "max_crag_attempts": _option(int, "--max-attempts", "Largest number of corrections."),
+    "top_k": _option(int, "--top-k", "Number of passages to answer from."),
+    "min_chunks": _option(int, "--min-chunks", "Abstain if fewer passages are relevant."),
+    "passage_window": _option(str, "--passage-window", "Number of chunks read on each side of a passage, or section."),
     "where": _option(
-        list[str], "--where", "Metadata filter, repeatable: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'.",
+        list[str], "--where", "Metadata filter: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'. Repeatable.",
         metavar="FILTER",
     ),
     "collection": _option(
-        list[str], "--collection", "Only this collection, repeatable; all for every one.", metavar="NAME"
+        list[str], "--collection", "Use this collection alone; all means every collection. Repeatable.", metavar="NAME"
     ),
-    "on_low_confidence": _option(str, "--on-low-confidence", "doubt (the default), abstain, flag or prune."),
-    "best_of": _option(int, "--best-of", "Write N answers, keep the best."),
-    "deadline_s": _option(float, "--deadline", "Seconds for the whole run."),
+    "on_low_confidence": _option(
+        str, "--on-low-confidence", "Below the threshold: doubt (the default), abstain, flag or prune."
+    ),
+    "best_of": _option(int, "--best-of", "Write N answers and keep the best."),
+    "deadline_s": _option(float, "--deadline", "Seconds after which no new correction starts."),
     "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
 """Settings that can be given to a command, and how."""

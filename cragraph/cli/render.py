@@ -11,7 +11,7 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.language.words import shortened
 from cragraph.passages import place_of, sides_of
-from cragraph.types import MARKS, called, doubt_of, in_words, mark_of, standing
+from cragraph.types import MARKS, called, doubt_of, further, in_words, mark_of, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
 """Of claims by their verdict; green is for those of an accepted answer."""
@@ -40,9 +40,10 @@ def show_answer(response: dict[str, Any]) -> None:
 
 def show_faults(console: Console, result: dict[str, Any]) -> None:
     """Print what is wrong with an answer, and what did not run as asked."""
-    for name, style in (("issues", "yellow"), ("degraded", "magenta")):
-        for sentence in result[name]:
-            console.print(Text(f"{name.removesuffix('s')}: {sentence}", style=style))
+    for sentence in further(result["issues"], result.get("decision")):
+        console.print(Text(f"issue: {sentence}", style="yellow"))
+    for sentence in result["degraded"]:
+        console.print(Text(f"degraded: {sentence}", style="magenta"))
 
 
 def section(console: Console, title: str, lines: Iterable[Text]) -> None:
@@ -113,9 +114,9 @@ def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
 
 
 def verdict_line(response: dict[str, Any]) -> Text:
-    """Confidence, level, what was decided, and attempts in one line."""
+    """Confidence, what was decided, and attempts in one line."""
     attempts, decision = len(response["attempts"]), response["decision"]
-    decided = standing(decision, response["confidence_level"])
+    decided = standing(decision)
     colour = DECIDED[decision["outcome"]] if decision else ""
     return Text.assemble((decided, colour), f" · {attempts} attempt{'s' if attempts != 1 else ''}")
 
@@ -137,7 +138,7 @@ def show_verification(result: dict[str, Any]) -> None:
     if not result["claims"]:
         console.print("No claim was found in the answer.")
     console.print()
-    console.print(Text(standing(decision, result["level"]), style=DECIDED[decision["outcome"]]))
+    console.print(Text(standing(decision), style=DECIDED[decision["outcome"]]))
     if not accepted:
         console.print(Text(decision["why"], style="yellow"))
     show_faults(console, result)

@@ -16,11 +16,13 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8765,
     token: TokenOption = None,
-    files: Annotated[Path, typer.Option("--files", help="Folder for dropped files.")] = Path("dropped"),
+    files: Annotated[Path, typer.Option("--files", help="Folder for files that are dropped on the page.")] = Path(
+        "dropped"
+    ),
 ) -> None:
-    """A page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
+    """Serve a page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
 
-    Only this machine can reach it, unless --host says otherwise; then a token is asked for.
+    Only this machine can reach the server. With --host others can, and every caller must send the token.
 
     Example: `cragraph serve --port 8765`
     """

@@ -11,27 +11,28 @@ from cragraph.cli.console import FAILURE, emit, err, ingesting, notes_told, out,
 from cragraph.cli.options import JsonOption, QuietOption, with_settings
 from cragraph.cli.render import show_passages
 from cragraph.library import Library
+from cragraph.types import number_of
 
 
 @with_settings("store", "collection")
 def ingest(
     settings_of: Any,
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
-    prune: Annotated[bool, typer.Option("--prune", help="Remove documents that have vanished.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")] = False,
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.", show_default=False)],
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files are gone.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change. Change nothing.")] = False,
     follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Also follow links that lead out of a folder.")
+        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of a folder.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow the paths until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Read changed files again until Ctrl-C.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, xls, odt, ods, odp, rtf, epub, eml,
     mbox, ics, vcf, csv, json, jsonl, ipynb, org, srt, vtt, log.
 
-    Unchanged files cost nothing; changed ones replace what was there. Scanned pages are read with
-    `pip install 'cragraph[ocr]'`. With `--collection NAME` they go into that collection, and those that are in another
-    move there; without it, each stays where it is.
+    Unchanged files are not read again; a changed file replaces its older version. Scanned pages need
+    `pip install 'cragraph[ocr]'`. `--collection NAME` puts the documents into that collection, also those that are in
+    another one.
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
@@ -56,7 +57,7 @@ def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     counts = {word: len(getattr(report, word)) for word in ("added", "changed", "unchanged", "moved", "removed")}
     sentence = ", ".join(f"{count} {would}{word}" for word, count in counts.items() if count) or "nothing to read"
-    console.print(f"{sentence}: {report.chunks} chunks in {report.seconds:.1f} s")
+    console.print(f"{sentence}: {number_of(report.chunks, 'chunk')} in {report.seconds:.1f} s")
     for note in report.notes:
         status(note)
     said = {"skipped": report.skipped, "partly": report.partial, "doubtful": report.doubtful, "failed": report.failed}
@@ -80,7 +81,7 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     def line(row: dict[str, Any]) -> str:
         where = f"  in {row['collection']}" if several else ""
         notes = [*([row["left_out"]] if row["left_out"] else []), *(f"doubtful: {doubt}" for doubt in row["doubts"])]
-        return f"{row['source']}  {row['chunks']} chunks{where}" + "".join(f"\n  {note}" for note in notes)
+        return f"{row['source']}  {number_of(row['chunks'], 'chunk')}{where}" + "".join(f"\n  {note}" for note in notes)
 
     show(json, documents, lambda rows: "\n".join(map(line, rows)))
     if not (documents or json):
@@ -91,13 +92,13 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
 def forget(
     settings_of: Any,
     path: Annotated[
-        str, typer.Argument(help="A file or folder as `cragraph docs` shows it, or a file's name.", show_default=False)
+        str, typer.Argument(help="File or folder as `cragraph docs` prints it, or a file's name.", show_default=False)
     ],
     json: JsonOption = False,
 ) -> None:
-    """Remove a document, or all below a folder, from the store; the files stay.
+    """Remove a document, or all documents below a folder, from the store. The files stay.
 
-    A file's name will do where one document alone has it.
+    A file's name is enough if only one document has that name.
 
     Example: `cragraph forget old-report.pdf`
     """
@@ -111,10 +112,10 @@ def forget(
 def search(
     settings_of: Any,
     query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
-    k: Annotated[int, typer.Option("-k", "--k", min=1, max=200, help="Passages to show.")] = 5,
+    k: Annotated[int, typer.Option("-k", "--k", min=1, max=200, help="Number of passages to show.")] = 5,
     json: JsonOption = False,
 ) -> None:
-    """Search the store, without answering.
+    """Search the store for passages. Write no answer.
 
     Example: `cragraph search "net revenue" --where year=2023 -k 3`
     """

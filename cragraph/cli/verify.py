@@ -27,25 +27,30 @@ from cragraph.report import Report, table_of
 @with_settings("judge", "policy", "model", "base_url")
 def verify(
     settings_of: Any,
-    question: Annotated[str | None, typer.Option("--question", help="The question it answers.")] = None,
-    answer: Annotated[str | None, typer.Option("--answer", help="The answer; - reads it from stdin.")] = None,
+    question: Annotated[str | None, typer.Option("--question", help="Question that the answer answers.")] = None,
+    answer: Annotated[str | None, typer.Option("--answer", help="Answer to verify; - reads it from stdin.")] = None,
     source: Annotated[
-        list[Path] | None, typer.Option("--source", metavar="PATH", help="File or folder it must rest on; repeatable.")
+        list[Path] | None,
+        typer.Option("--source", metavar="PATH", help="File or folder to verify the answer against. Repeatable."),
     ] = None,
-    jsonl: Annotated[Path | None, typer.Option("--jsonl", help="Rows to verify; - reads stdin.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Where the rows go; stdout if absent.")] = None,
+    jsonl: Annotated[
+        Path | None, typer.Option("--jsonl", help="JSONL file of answers to verify; - reads stdin.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="File for the verdicts. Default: stdout.")] = None,
     report: ReportOption = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Rows verified side by side.")] = 2,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Number of rows verified at the same time.")] = 2,
     fail_under: Annotated[
         float | None,
-        typer.Option("--fail-under", min=0, max=1, help="Exit with 4 where a smaller share of answers is grounded."),
+        typer.Option("--fail-under", min=0, max=1, help="Exit with 4 if a smaller share of the answers is grounded."),
     ] = None,
-    summary: Annotated[str, typer.Option("--summary", help="Of many rows: table, json or none.")] = "table",
-    junit: Annotated[Path | None, typer.Option("--junit", help="File for a JUnit report, a test case a row.")] = None,
+    summary: Annotated[str, typer.Option("--summary", help="Summary of many rows: table, json or none.")] = "table",
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="File for a JUnit report with one test case per row.")
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Judge every claim of an answer against sources, with exact evidence.
+    """Judge each claim of an answer against sources, and quote the evidence.
 
     Example: `cragraph verify --answer 'Revenue was $394 billion.' --source report.pdf`
 

@@ -21,7 +21,7 @@ from cragraph.language.markers import find_markers
 from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
-from cragraph.types import Passage, called, doubt_of, in_words, mark_of, standing
+from cragraph.types import Passage, called, further, in_words, mark_of, number_of, standing
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -111,12 +111,10 @@ class Report:
         """The report without the page around it."""
         data, pictures = self.data, PagePictures(self.files)
         parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
-        doubt = doubt_of(data["decision"])
         parts.append('<div class="cols"><div class="left"><section aria-label="Answer">')
-        parts.append(f'{self._badge()}<p class="answer">')
-        parts.append(f'<strong class="doubt">{e(doubt)}</strong>{self.text}' if doubt else self.text)
         parts.append(
-            f"</p>{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
+            f'{self._badge()}<p class="answer">{self.text}</p>'
+            f"{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
             f"{self._attempts()}{self._ran()}</div>"
         )
         parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
@@ -225,9 +223,7 @@ class Report:
                 f"; the chance that it answers the question {checked['answered']:.2f}, "
                 f"that the passages support it {checked['supported']:.2f}"
             )
-        decided = (
-            standing(data["decision"], data["confidence_level"]) if data["decision"] else f"Confidence {value:.2f}"
-        )
+        decided = standing(data["decision"]) if data["decision"] else f"Confidence {value:.2f}"
         return (
             f'<p class="confidence"><b class="decided">{e(decided)}</b>'
             f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
@@ -248,9 +244,11 @@ class Report:
 
     def _faults(self) -> str:
         decision, data = self.data["decision"], self.data
-        notes = [(kind.removesuffix("s"), sentence) for kind in ("issues", "degraded") for sentence in data[kind]]
-        if decision and decision["outcome"] != "accepted" and ("issue", decision["why"]) not in notes:
-            notes.insert(0, ("issue", decision["why"]))
+        issues = list(data["issues"])
+        if decision and decision["outcome"] != "accepted" and decision["why"] not in issues:
+            issues.insert(0, decision["why"])
+        notes = [("issue", sentence) for sentence in further(issues, decision)]
+        notes += [("degraded", sentence) for sentence in data["degraded"]]
         rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
         return f'<ul class="said">{rows}</ul>' if rows else ""
 
@@ -323,7 +321,7 @@ class Report:
             confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
             head = (
                 f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
-                f"{attempt['claims_checked']} claims supported · {attempt['new_passages']} new passages"
+                f"{attempt['claims_checked']} claims supported · {number_of(attempt['new_passages'], 'new passage')}"
             )
             searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt.get("queries", ()))
             failed = "".join(

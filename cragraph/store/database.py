@@ -400,9 +400,7 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
             db.execute("COMMIT")
         place = db.execute("PRAGMA database_list").fetchone()[2]
         if version == 0:
-            raise StoreMissingError(
-                f"{place} holds no store; wanted ingested documents: run cragraph ingest PATH first."
-            )
+            raise StoreMissingError(f"No documents found in {place}. Run: cragraph ingest FOLDER")
         if version != VERSION:
             raise StoreError(
                 f"{place} is of version {version}; wanted {VERSION}: update cragraph, or move it away and run cragraph "

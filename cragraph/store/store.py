@@ -595,9 +595,7 @@ def _file(folder: Path, create: bool) -> Path:
             f"{seal} and run cragraph ingest PATH again."
         )
     if not create and not path.exists():
-        raise StoreMissingError(
-            f"there is no store in {folder}; wanted ingested documents: run cragraph ingest PATH first."
-        )
+        raise StoreMissingError(f"No documents found in {folder}. Run: cragraph ingest FOLDER")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

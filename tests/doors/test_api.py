@@ -139,7 +139,9 @@ def test_the_verify_graph_returns_claims_and_signals() -> None:
     assert (found["models"]["judge"], found["degraded"]) == ("encoder", [])
 
 
-@pytest.mark.parametrize(("store", "said"), [(None, "There is nothing to search"), ("nowhere", "no store in nowhere")])
+@pytest.mark.parametrize(
+    ("store", "said"), [(None, "There is nothing to search"), ("nowhere", "No documents found in nowhere")]
+)
 def test_a_graph_without_a_store_answers_with_what_to_do(store: str | None, said: str) -> None:
     response = create_graph(load_settings(store=store)).compile().invoke({"question": "Why?"})
     assert (response["abstained"], response["attempts"]) == (True, [])

@@ -65,7 +65,7 @@ def test_a_setting_chooses_the_collection_and_an_option_goes_before_it(
 
 
 def test_collections_are_listed_moved_renamed_and_forgotten(filled: Shell, notes: Path) -> None:
-    assert filled("collections").out == "home  1 documents, 1 chunks\nwork  1 documents, 1 chunks\n"
+    assert filled("collections").out == "home  1 document, 1 chunk\nwork  1 document, 1 chunk\n"
     assert filled("collections", "--json").json[0] == {"name": "home", "documents": 1, "chunks": 1}
     assert "in home" in filled("docs").out
     moved = filled("collections", "move", str(notes / "tea.md"), "--to", "work")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cragraph import Context, Report, create_graph, load_settings, verify
 from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
-from cragraph.types import IDK, apart, called, doubt_of, standing
+from cragraph.types import IDK, apart, called, doubt_of, further, standing
 from tests.doors.conftest import Shell
 from tests.doors.test_serve import serving, told
 
@@ -264,6 +264,20 @@ def test_confidence_and_threshold_are_told_with_the_digits_that_tell_them_apart(
     decision = {"outcome": "doubtful", "confidence": confidence, "threshold": threshold, "set_by": "default"}
     assert doubt_of(decision) == f"Doubtful ({shown[0]}, wanted {shown[1]}): "
     assert standing(decision, "low") == f"Confidence {shown[0]} (low) · doubtful · the threshold is {shown[1]}"
+    assert standing(decision) == f"Confidence {shown[0]} · doubtful · the threshold is {shown[1]}"
+
+
+def test_that_the_confidence_is_below_the_threshold_is_said_once() -> None:
+    inputs = {"question": "How long is it?", "passages": ["The bridge is 300 metres long and 20 metres wide."]}
+    context = Context(confidence_threshold=1.0, on_low_confidence="flag", max_crag_attempts=0, min_chunks=1)
+    response = create_graph(load_settings(store=None)).compile().invoke(inputs, context=context)
+    why = response["decision"]["why"]
+    assert (response["decision"]["outcome"], why in response["issues"]) == ("doubtful", True)
+    assert why.endswith("is below the threshold of 1.00.")
+    assert further([why, "Another."], response["decision"]) == ["Another."]
+    page = Report(response).fragment
+    assert (why in page, page.count("Doubtful")) == (False, 1)
+    assert "· doubtful · the threshold is 1.00" in page
 
 
 @pytest.mark.parametrize(

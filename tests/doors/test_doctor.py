@@ -27,7 +27,7 @@ def test_without_a_chat_model_all_is_well(filled: Settings) -> None:
     checks = examine(filled)
     assert [c.name for c in checks] == ["python", "onnxruntime", "chromadb", "weights", "store", "models"]
     assert all(check.ok for check in checks)
-    detail = f"{filled.store}: 1 documents, 1 chunks"
+    detail = f"{filled.store}: 1 document, 1 chunk"
     assert vars(checks[4]) == {"name": "store", "ok": True, "detail": detail, "fix": ""}
 
 

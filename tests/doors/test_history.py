@@ -214,7 +214,7 @@ def test_options_of_the_log_that_do_not_fit_are_explained(asked: Shell, given: t
 
 def test_a_log_without_a_store_says_how_to_make_one(shell: Shell) -> None:
     ran = shell("log")
-    assert (ran.code, "run cragraph ingest PATH" in ran.err) == (2, True)
+    assert (ran.code, "cragraph ingest" in ran.err) == (2, True)
 
 
 # -- asked again -------------------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ async def test_passages_alone_are_enough_to_verify_against(folder: Path) -> None
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("search", {"query": "x"}, "there is no store in"),
+        ("search", {"query": "x"}, "No documents found in"),
         ("ask", {"question": "x", "options": {"judge": "foo"}}, "judge came as 'foo': wanted one of auto"),
         ("ask", {"question": "x", "options": {"top_k": 0, "modus": 1}}, "top_k came as 0: wanted 1 to 50"),
         ("ask", {"question": "x", "options": {"modus": 1}}, "no option 'modus': did you mean mode?"),

@@ -213,7 +213,7 @@ def test_collections_are_filled_moved_renamed_and_forgotten_on_the_page(
 ) -> None:
     page, errors = opened(browser, url)
     (tmp_path / "moon.md").write_text("# The moon\n\nThe moon is 384,400 km away.\n")
-    page.get_by_label("Collection they go into").fill("sky")
+    page.get_by_label("Collection", exact=True).fill("sky")
     page.get_by_label("Drop files here").set_input_files(tmp_path / "moon.md")
     page.get_by_text("moon.md: ready").wait_for()
     page.get_by_role("heading", name="sky").wait_for()
@@ -300,7 +300,7 @@ def test_everything_is_reached_by_keyboard_in_the_order_of_the_page_and_is_seen_
         assert focused["outline"] >= 2 or len(names) == 1, focused
     wanted = [
         "To the question", "Question", "default", "work", "Ask", "New conversation", "Drop files here, or choose",
-        "Collection they go into", f"Move {LONG} to another collection", f"Forget {LONG}", "History",
+        "Collection", f"Move {LONG} to another collection", f"Forget {LONG}", "History",
         "Settings of a run",
     ]  # fmt: skip
     places = [names.index(name) for name in wanted]

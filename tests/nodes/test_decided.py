@@ -76,7 +76,7 @@ def test_function_graph_and_everything_shown_say_the_same(
     assert f"· {outcome} ·" in render.verdict_line(response).plain
     page = str(Report(response, PASSAGES))
     assert f'<article class="cragraph {outcome}">' in page
-    assert ('<strong class="doubt">Doubtful' in page) is (outcome == "doubtful")
+    assert ('<p class="badge doubtful">? Doubtful' in page) is (outcome == "doubtful")
     assert (record(response)["decision"], record(response)["accepted"]) == (outcome, response["accepted"])
 
 

@@ -201,7 +201,7 @@ def test_a_store_from_before_there_were_collections_is_the_default_one(tmp_path:
 
 
 def test_a_folder_without_a_store_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(StoreMissingError, match=r"there is no store in .*run cragraph ingest PATH first"):
+    with pytest.raises(StoreMissingError, match=r"No documents found in .* Run: cragraph ingest FOLDER"):
         open_store(tmp_path / "none", EMBEDDINGS, create=False)
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="is a file; wanted a folder"):

@@ -64,7 +64,7 @@ def test_two_folders_are_apart(tmp_path: Path) -> None:
 
 
 def test_a_store_that_was_never_filled_is_an_error_that_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="run cragraph ingest PATH first"):
+    with pytest.raises(StoreError, match="No documents found in"):
         open_store(tmp_path / "none", HashEmbeddings(16), create=False)
     assert not (tmp_path / "none").exists()
 

@@ -125,7 +125,7 @@ def test_opened_stores_hold_few_files_and_no_threads(tmp_path: Path, lines: list
 
 def test_a_search_beside_the_very_first_ingest_finds_nothing_or_says_that_there_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "cragraph.db").touch()  # made by the first writer, its tables not yet
-    with pytest.raises(StoreError, match="run cragraph ingest PATH first"):
+    with pytest.raises(StoreError, match="No documents found in"):
         open_store(tmp_path, HashEmbeddings(48), create=False)
     with open_store(tmp_path, HashEmbeddings(48)), open_store(tmp_path, HashEmbeddings(48), create=False) as reader:
         assert reader.dense("anything", 3) == []
