@@ -1,4 +1,9 @@
+"""Answer validation by the names of its founding document; also run as ``python tests/test_answer_validator.py``."""
+
+import runpy
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -295,3 +300,23 @@ def test_a_chat_models_reply_that_cannot_be_read_never_means_supported(reply: st
     found = verify_supported("?", "Gold shines.", "Gold shines.", chat_model=chat(reply))
     assert found["supported"] is supported
     assert found["reason"]
+
+
+# -- the document's example file -------------------------------------------------------------------------------
+
+
+def test_the_examples_run_alone_and_all_together(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    file = str(Path(__file__).parent.parent / "examples" / "answer_validation_example.py")
+    runpy.run_path(file)["example_1_basic_validation"]()
+    assert "passed: True" in capsys.readouterr().out
+    runpy.run_path(file, run_name="__main__")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[2:4] == ["strict: passed False", "lenient: passed True"]
+    assert printed[4].endswith("a fixed window. passed: True")
+    assert [r.getMessage()[:24] for r in caplog.records if r.name == "__main__"] == ["unsupported: It was train"[:24]]
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))
