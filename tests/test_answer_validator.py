@@ -1,6 +1,7 @@
 """Answer validation by the names of its founding document; also run as ``python tests/test_answer_validator.py``."""
 
 import runpy
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -319,4 +320,4 @@ def test_the_examples_run_alone_and_all_together(
 
 
 if __name__ == "__main__":
-    sys.exit(pytest.main([__file__]))
+    sys.exit(subprocess.call([sys.executable, "-m", "pytest", __file__]))
