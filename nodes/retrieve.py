@@ -49,7 +49,8 @@ class Retrieve:
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
         turn, halted = Turn("question", question), ""
-        given = state.answer is not None or state.passages is not None
+        # Beside passages of its own, a question that comes alone is asked of them as it stands.
+        given = state.answer is not None or (state.passages is not None and not conversation)
         if question and self.contextualize and not given:
             turn = self.contextualize(question, conversation, notes)
         elif conversation and question and not self.contextualize:

@@ -61,7 +61,7 @@ def server() -> Iterator[OllamaServer]:
 
 
 def graph(server: OllamaServer, **settings: Any) -> Any:
-    alone = {"extractive_fallback": False}  # what the model does by itself, which corrections start from
+    alone = {"extractive_fallback": False, "judge": "llm"}  # what the model does by itself, and each of its calls
     given = {"model": "ollama:llama3.2", "store": None, "ollama_host": server.url} | alone | settings
     return create_graph(Settings(**given)).compile()
 
@@ -80,7 +80,22 @@ def kinds(requests: Sequence[Request]) -> list[str]:
 # -- all goes well ---------------------------------------------------------------------------------------------
 
 
-def test_an_accepted_answer_takes_two_calls(server: OllamaServer) -> None:
+def test_an_answer_that_the_embedded_reading_finds_firm_takes_one_call(server: OllamaServer) -> None:
+    response = ask(server, judge="auto")
+    assert (response["answer"], response["decision"]["outcome"], response["is_grounded"]) == (RIGHT, "accepted", True)
+    assert (response["llm_calls"], kinds(server.chats)) == (1, ["prose"])
+    assert (response["models"]["judge"], response["degraded"]) == ("encoder", [])
+
+
+def test_an_answer_that_it_does_not_find_firm_is_judged_by_the_model_too(server: OllamaServer) -> None:
+    server.play(script([WRONG, HALF, RIGHT]))
+    response = ask(server, judge="auto")
+    assert (response["answer"], response["decision"]["outcome"]) == (RIGHT, "accepted")
+    assert kinds(server.chats) == ["prose", "claims", "prose", "claims", "prose"]
+    assert response["llm_calls"] == 5
+
+
+def test_an_accepted_answer_takes_two_calls_where_the_model_is_to_judge(server: OllamaServer) -> None:
     response = ask(server)
     assert (response["answer"], response["decision"]["outcome"], response["is_grounded"]) == (RIGHT, "accepted", True)
     assert (response["llm_calls"], kinds(server.chats)) == (2, ["prose", "claims"])
@@ -113,21 +128,41 @@ async def test_the_async_form_gives_the_same(server: OllamaServer) -> None:
     assert (response["answer"], response["llm_calls"]) == (RIGHT, 2)
 
 
-def test_the_streamed_form_shows_the_answer_word_by_word_and_no_word_of_the_judge(server: OllamaServer) -> None:
+def test_the_streamed_form_shows_the_decided_answer_word_by_word_no_draft_and_no_word_of_the_judge(
+    server: OllamaServer,
+) -> None:
     server.play(script([WRONG, HALF, RIGHT]))
     given = {"question": QUESTION, "passages": PASSAGES}
-    streamed: dict[str, str] = {}
+    streamed: list[str] = []
     state: dict[str, Any] = {}
     for mode, part in graph(server).stream(given, stream_mode=["messages", "values"]):
         if mode == "values":
             state = part
             continue
         message, metadata = part
-        assert metadata["langgraph_node"] == "generate"
-        streamed[message.id] = streamed.get(message.id, "") + message.text
+        assert metadata["langgraph_node"] == "finalize"
+        streamed.append(message.text)
     assert state["degraded"] == []  # a correction that stopped says why
-    assert list(streamed.values()) == [WRONG, HALF, RIGHT]
+    assert [attempt["answer"] for attempt in state["attempts"]] == [WRONG, HALF, RIGHT]
+    assert "".join(streamed) == state["answer"] == RIGHT
+    assert len(streamed) >= len(RIGHT.split())
     assert kinds(server.chats).count("claims") == 3
+
+
+def test_an_answer_that_is_refused_is_streamed_in_no_word(server: OllamaServer) -> None:
+    server.play(script(WRONG))
+    given = {"question": QUESTION, "passages": PASSAGES}
+    pieces = [m.text for m, _ in graph(server).stream(given, stream_mode="messages")]
+    assert "".join(pieces) == IDK
+
+
+def test_where_nobody_verifies_the_draft_is_streamed_as_the_model_writes_it(server: OllamaServer) -> None:
+    given = {"question": QUESTION, "passages": PASSAGES}
+    stream = graph(server).stream(given, context={"verify": False}, stream_mode="messages")
+    parts = [(metadata["langgraph_node"], message.text) for message, metadata in stream]
+    assert {node for node, _ in parts} == {"generate"}
+    assert "".join(text for _, text in parts) == RIGHT
+    assert len(parts) > 10
 
 
 async def test_the_async_streamed_form_does_so_too(server: OllamaServer) -> None:
@@ -137,15 +172,16 @@ async def test_the_async_streamed_form_does_so_too(server: OllamaServer) -> None
     assert len(pieces) > 10
 
 
-def test_two_corrections_take_three_calls_each(server: OllamaServer) -> None:
+def test_two_corrections_take_two_calls_each_as_the_judge_says_what_to_search_for(server: OllamaServer) -> None:
     server.play(script([WRONG, HALF, RIGHT]))
     response = ask(server)
     assert (response["answer"], response["decision"]["outcome"]) == (RIGHT, "accepted")
     first, second, third = (attempt["confidence"] for attempt in response["attempts"])
-    assert (first, second <= 0.4 < third) == (0.0, True)
-    assert (response["llm_calls"], len(server.chats)) == (8, 8)
-    assert kinds(server.chats) == ["prose", "claims", "queries", "prose", "claims", "queries", "prose", "claims"]
-    correction = server.chats[3].prompt
+    assert first < second <= 0.4 < third
+    assert [attempt["decision"]["outcome"] for attempt in response["attempts"]] == ["refused", "refused", "accepted"]
+    assert (response["llm_calls"], len(server.chats)) == (6, 6)
+    assert kinds(server.chats) == ["prose", "claims"] * 3
+    correction = server.chats[2].prompt
     assert WRONG in correction
     assert f'"{WRONG_SALES}" is unsupported' in correction
 
@@ -170,15 +206,30 @@ def test_a_follow_up_is_understood_from_the_conversation_by_one_call_more(server
     ]
     response = graph(server).invoke({"question": "and in 2023?", "passages": PASSAGES, "messages": talk})
     assert (response["question"], response["answer"]) == ("and in 2023?", RIGHT)
-    assert (response["llm_calls"], server.chats[0].fields) == (3, ["question"])
+    assert (response["llm_calls"], kinds(server.chats)) == (3, ["question", "prose", "claims"])
     assert f"Question: {QUESTION}" in server.chats[1].prompt
 
 
 def test_the_environment_names_the_model_and_its_server(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
     monkeypatch.setenv("OLLAMA_HOST", server.url)
+    monkeypatch.setenv("CRAG_EXTRACTIVE_FALLBACK", "false")
     response = create_graph(Settings(store=None)).compile().invoke({"question": QUESTION, "passages": PASSAGES})
-    assert (response["answer"], response["llm_calls"]) == (RIGHT, 2)
+    assert (response["answer"], response["llm_calls"]) == (RIGHT, 1)
+    assert [request.model for request in server.chats] == ["llama3.2"]
+
+
+@pytest.mark.parametrize(
+    ("passages", "generator", "calls"),
+    [(PASSAGES, "extractive", []), (["The company was founded long ago."], "ollama:llama3.2", ["prose", "claims"])],
+)
+def test_only_a_quotation_that_is_very_sure_is_taken_without_a_call(
+    server: OllamaServer, passages: list[str], generator: str, calls: list[str]
+) -> None:
+    one = graph(server, extractive_fallback=True, judge="auto")
+    response = one.invoke({"question": QUESTION, "passages": passages}, context={"max_crag_attempts": 0})
+    assert (response["models"]["generator"], kinds(server.chats)) == (generator, calls)
+    assert (response["confidence"] >= 0.95) == (generator == "extractive")
 
 
 def test_another_model_may_judge(server: OllamaServer) -> None:
@@ -189,7 +240,8 @@ def test_another_model_may_judge(server: OllamaServer) -> None:
 
 def test_any_langchain_chat_model_can_be_passed_in() -> None:
     replies = iter([AIMessage(RIGHT), AIMessage(str(judged(numbered(RIGHT))))])
-    own = create_graph(Settings(store=None), chat_model=GenericFakeChatModel(messages=replies)).compile()
+    settings = Settings(store=None, extractive_fallback=False, judge="llm")
+    own = create_graph(settings, chat_model=GenericFakeChatModel(messages=replies)).compile()
     response = own.invoke({"question": QUESTION, "passages": PASSAGES})
     assert (response["answer"], response["decision"]["outcome"], response["llm_calls"]) == (RIGHT, "accepted", 2)
 

@@ -16,7 +16,7 @@ from cragraph.nodes.requery import Requery
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
-from cragraph.types import IDK, Attempt, Evidence, Verdict
+from cragraph.types import IDK, Attempt, Verdict
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -34,7 +34,7 @@ class Plain:
     def __call__(
         self, question: str, failed: Sequence[Verdict], unanswered: Sequence[str], notes: Notes, passages: object = ()
     ) -> list[str]:
-        return [f"{question} {verdict['text']}" for verdict in failed]
+        return [*(f"{question} {verdict['text']}" for verdict in failed), *unanswered]
 
 
 @pytest.fixture
@@ -88,18 +88,25 @@ def test_the_queries_are_written_after_the_passages_that_were_read(server: Ollam
     assert written.index("Costs fell.") < written.index("Question: q") < written.index("- Sales were $390 billion")
 
 
-def test_a_claim_that_a_held_passage_corrects_needs_no_call(server: OllamaServer) -> None:
-    evidence = Evidence(quote="383", passage=0, chunk_id="c", start=0, end=3)
-    settled: Verdict = {**FAILED, "evidence": evidence, "correction": "Sales were $383 billion."}
+@pytest.mark.parametrize(
+    ("read", "queries", "calls"),
+    [
+        (
+            {"judged": {"answers": "part", "open": "who was CEO", "search": []}},
+            ["q Sales were $390 billion", "who was CEO"],
+            0,
+        ),
+        ({}, ["net sales 2023", "revenue 2023"], 1),
+    ],
+)
+def test_what_a_model_judged_needs_no_call_for_queries_and_what_none_judged_takes_one(
+    server: OllamaServer, read: dict[str, Any], queries: list[str], calls: int
+) -> None:
     requery = Requery(ChatQueries(caller(server), fallback=Plain()), lambda question, answer: [], Plain())
-    for verdicts, queries in (
-        ([settled], ["q Sales were $390 billion"]),
-        ([settled, FAILED], ["net sales 2023", "revenue 2023"]),
-    ):
-        attempt = {"attempt": 1, "answer": "They were 12.", "verdicts": verdicts, "confidence": 0.1}
-        state = State(question="q", attempts=[cast(Attempt, attempt)])
-        assert requery(state, Context().resolved(), Notes())["queries"] == queries
-    assert len(server.chats) == 1
+    attempt = {"attempt": 1, "answer": "They were 12.", "verdicts": [FAILED], "confidence": 0.1, "read": read}
+    state = State(question="q", attempts=[cast(Attempt, attempt)])
+    assert requery(state, Context().resolved(), Notes())["queries"] == queries
+    assert len(server.chats) == calls
 
 
 @pytest.mark.parametrize("reply", ["", "no idea?\nreally", '{"queries": []}'])
