@@ -12,7 +12,7 @@ from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize, Ways
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
-from cragraph.nodes.rerank import Rerank
+from cragraph.nodes.rerank import CAPABLE_K, Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
@@ -65,6 +65,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
         "rerank": Rerank(
             parts.reranker,
             kept,
+            kept if settings.multi_query else CAPABLE_K,
             parts.neighbours if searched and stored else None,
             lambda: parts.chat is not None and parts.chat.worth.capable,
             parts.rows_of if searched and stored else None,

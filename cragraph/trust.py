@@ -87,13 +87,14 @@ def _digest(file: Path) -> str:
     return sha256(file.read_bytes()).hexdigest()
 
 
-def check_yaml(text: str) -> None:
-    """Raise YAMLError for aliases, which a few lines of can fill the memory, and for what is nested too deeply."""
+def check_yaml(text: str, *, aliases: bool = False) -> None:
+    """Raise YAMLError for what is nested too deeply, and for aliases, which a few lines of can fill the memory, unless
+    the caller counts what they stand for."""
     depth = 0
     if len(text) > LARGEST:
         raise yaml.YAMLError(f"it has {len(text):,} characters; wanted {LARGEST:,} at most")
     for event in yaml.parse(text, yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+        if (isinstance(event, yaml.AliasEvent) and not aliases) or depth > DEEPEST:
             why = "an alias; wanted the value itself" if depth <= DEEPEST else f"more than {DEEPEST} levels"
             raise yaml.MarkedYAMLError(problem=why, problem_mark=event.start_mark)  # type: ignore[arg-type]

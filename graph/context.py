@@ -182,7 +182,8 @@ class Context(BaseModel):
         default=None,
         ge=1,
         le=50,
-        description="Passages kept for the first pass: 5, or 3 with the llm reranker and one query.",
+        description="Passages kept for the first pass: 5, or 3 with the llm reranker and one query; "
+        "8 for a capable chat model and one query.",
     )
     second_pass_k: int | None = Field(
         default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."

@@ -29,12 +29,13 @@ NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, N
 class Rerank:
     """Keep `top_k` passages on the first pass and `second_pass_k` on later ones, and find the text around them.
 
-    A `capable` model reads `CAPABLE_K` passages where nobody set another number, and on later passes the best of the
+    A `capable` model reads `capable_k` passages where nobody set another number, and on later passes the best of the
     first pass as well.
     """
 
     reranker: Reranker
     top_k: int = 5
+    capable_k: int = CAPABLE_K
     neighbours: NeighbourFinder | None = None
     capable: Callable[[], bool] = bool
     whole: Callable[[str, Mapping[str, Any] | None], list[Passage]] | None = None
@@ -51,7 +52,7 @@ class Rerank:
         ranked = self._ranked(query, pool, notes) if query else pool
         if not state.attempts:
             # Passages that the caller chose are all kept; what was searched is cut to the best.
-            usual = max(self.top_k, CAPABLE_K) if self.capable() else self.top_k
+            usual = max(self.top_k, self.capable_k) if self.capable() else self.top_k
             size = (context.top_k or usual) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             # What the answer before cited is read first: a follow-up asks more about it.

@@ -20,10 +20,13 @@ for name in {blocked}:
 from cragraph import create_graph, load_settings, verify
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.store import ingest, open_store
+from cragraph.store.chroma import open_chroma
 print(verify("Revenue was $394 billion.", ["Revenue was $383 billion."]).claims[0]["verdict"])
-with open_store("store", EmbeddedEncoder(), graph_from=2) as store:
-    ingest("notes", store)
-    print(create_graph(load_settings(), store=store).compile().invoke({{"question": "How deep is the sea?"}})["answer"])
+for opened in (open_store, open_chroma):
+    with opened(opened.__name__, EmbeddedEncoder()) as store:
+        ingest("notes", store)
+        graph = create_graph(load_settings(), store=store).compile()
+        print(graph.invoke({{"question": "How deep is the sea?"}})["answer"])
 print("chromadb" in sys.modules, "langgraph" in sys.modules)
 """
 
@@ -47,9 +50,10 @@ def test_everything_works_without_what_the_documents_leave_out(tmp_path: Path) -
         [sys.executable, "-c", WITHOUT.format(blocked=blocked)], cwd=tmp_path, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stderr
-    verdict, answer, loaded = ran.stdout.splitlines()
+    verdict, answer, of_chroma, loaded = ran.stdout.splitlines()
     assert (verdict, loaded) == ("contradicted", "True True")
     assert "4 km deep" in answer
+    assert "4 km deep" in of_chroma
 
 
 def test_the_lock_file_pins_what_is_asked_for() -> None:

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,6 @@ from cragraph.documents.formats import (
     lines,
     markdown,
     odf,
-    pdf,
     plain,
     pptx,
     rst,
@@ -52,12 +52,18 @@ class Format:
     needs: str = ""
 
 
+def _read_pdf(path: Path, limits: Limits) -> Iterator[Draft]:
+    """Pages of a PDF; its reader is loaded with the first one, so that no start-up pays for PDFium."""
+    drafts: Iterator[Draft] = import_module("cragraph.documents.formats.pdf").read(path, limits)
+    return drafts
+
+
 FORMATS: Final = (
     Format("md", ".md .markdown", draft=markdown.draft),
     Format("txt", ".txt .text", draft=plain.draft),
     Format("rst", ".rst", draft=rst.draft),
     Format("html", ".html .htm .xhtml", html.read),
-    Format("pdf", ".pdf", pdf.read, textual=False),
+    Format("pdf", ".pdf", _read_pdf, textual=False),
     Format("docx", ".docx", docx.read, textual=False),
     Format("pptx", ".pptx", pptx.read, textual=False),
     Format("xlsx", ".xlsx .xlsm", xlsx.read, textual=False),

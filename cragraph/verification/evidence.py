@@ -163,6 +163,16 @@ def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
     return both
 
 
+def without_figure(verdict: Verdict, lacking: Sequence[Fact]) -> Verdict:
+    """The verdict of a model on a claim that lacks these facts: a figure that no passage has is not supported.
+
+    What the model said counts as `said`. A name may be written in many ways: it lowers the confidence alone.
+    """
+    if all(fact.kind == "name" for fact in lacking):
+        return verdict
+    return {**verdict, "verdict": "unsupported", "said": verdict.get("said", verdict["verdict"])}
+
+
 @dataclass(frozen=True)
 class Card:
     """The fitted weights of what the networks read of an answer in other words, by feature, `bias` among them."""

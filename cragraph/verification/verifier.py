@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from cragraph.choices import JUDGES
 from cragraph.errors import InputError, ModelError, SettingsError, encodable
+from cragraph.language.facts import Fact
 from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
 from cragraph.language.markers import without_markers
 from cragraph.language.words import shortened
@@ -43,6 +44,7 @@ from cragraph.verification.evidence import (
     merged,
     ratio_of_facts,
     updated,
+    without_figure,
     written_probability,
 )
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, within
@@ -335,15 +337,13 @@ class Verifier:
             theirs = by_place.get((verdict["start"], verdict["end"], verdict["text"]))
             verdicts.append(verdict if theirs is None else merged(verdict, theirs, worth))
         case.notes.ran("judge", judge_names(verdicts))
-        lacking = [
-            fact
-            for verdict in counted(verdicts)
-            if verdict["verdict"] in IN_FAVOUR and "embedded" in verdict
-            for fact in unstated(
-                without_markers(verdict["text"]), case.passages, case.question,
-                [*([verdict["evidence"]] if verdict["evidence"] else []), *verdict.get("further", [])],
-            )
-        ]  # fmt: skip
+        lacking: list[Fact] = []
+        heard = counted(verdicts)
+        for place, verdict in enumerate(verdicts):
+            if verdict["verdict"] in IN_FAVOUR and "embedded" in verdict and verdict in heard:
+                quotes = [*([verdict["evidence"]] if verdict["evidence"] else []), *verdict.get("further", [])]
+                missing = unstated(without_markers(verdict["text"]), case.passages, case.question, quotes)
+                verdicts[place], lacking = without_figure(verdict, missing), [*lacking, *missing]
         words = tuple(dict.fromkeys(fact.text.strip() for fact in lacking))
         return verdicts, Judged(
             worth, reading.answers, reading.open, tuple(reading.search), words, ratio_of_facts(lacking)

@@ -74,6 +74,11 @@ def test_every_cell_of_a_markdown_table_names_its_column(document: Read, table: 
     assert headings(loaded) == [(1, "Top")]
 
 
+def test_an_alias_in_front_matter_stands_for_its_value(document: Read) -> None:
+    doc = document("a.md", "---\nsites: &both [Leeds, York]\nopen: *both\n---\nThe body.\n")
+    assert doc.metadata["open"] == "Leeds, York"
+
+
 def test_front_matter_becomes_metadata_and_leaves_the_text(document: Read) -> None:
     loaded = document("a.md", MARKDOWN)
     assert loaded.metadata == {"title": "The handbook", "author": "Ada, Grace", "year": 2023, "draft": False}

@@ -254,6 +254,6 @@ def test_the_corrective_loop_keeps_the_verdicts_of_a_chat_model_that_gives_no_re
         monkeypatch.setenv("OLLAMA_HOST", s.url)
         context = f"{TRUE} {LAKES}"
         first = verify_response("What was revenue in 2023?", WRONG, context)
-        done = corrective_rag_loop("What was revenue in 2023?", WRONG, first, context, "ollama:llama3.2")
+        done = corrective_rag_loop("What was revenue in 2023?", WRONG, first, context, "ollama:llama3.2", judge="llm")
     assert (done.attempts, "$383 billion" in done.final_response) == (1, True)
     assert [[claim.reasoning for claim in v.claims] for v in done.verification_history[1:]] == [[""]]

@@ -78,11 +78,21 @@ def test_who_asks_for_the_claims_gets_them(settings: Any) -> None:
 
 
 def test_no_draft_is_streamed_before_it_was_judged(settings: Any) -> None:
+    """What is streamed is the answer as it was decided; the draft only where nobody judges it."""
     graph = create_graph(settings).compile()
     for low, verify in (("abstain", True), ("prune", True), ("flag", True), ("flag", False)):
         context = Context(**{**ORDERS, "on_low_confidence": low, "verify": verify})
-        pieces = [*graph.stream({"question": QUESTION}, context=context, stream_mode="messages")]
-        assert (WRONG in "".join(str(piece.text) for piece, _ in pieces)) is not verify
+        pieces, response = [], {}
+        for mode, part in graph.stream({"question": QUESTION}, context=context, stream_mode=["messages", "values"]):
+            if mode == "messages":
+                pieces.append(part)
+            else:
+                response = part
+        streamed = "".join(str(piece.text) for piece, _ in pieces)
+        assert {place["langgraph_node"] for _, place in pieces} == {"finalize" if verify else "generate"}
+        assert streamed == response["answer"]
+        assert (WRONG in streamed) is (low == "flag")
+        assert not (verify and low == "flag") or response["decision"]["outcome"] == "doubtful"
 
 
 def test_a_parent_of_messages_gets_nothing_of_it(settings: Any) -> None:

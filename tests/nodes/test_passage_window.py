@@ -62,7 +62,7 @@ class Loop:
         neighbours = Neighbours(store) if store is not None else None
         self.graph = build_graph(
             retrieve=step("retrieve", Retrieve(FakeRetriever(found), lambda: 10), options),
-            rerank=step("rerank", Rerank(FakeReranker(), 5, neighbours), options),
+            rerank=step("rerank", Rerank(FakeReranker(), neighbours=neighbours), options),
             generate=step("generate", Generate(self.generator), options),
             verify=step("verify", Verify(verifier), options),
             requery=step("requery", Requery(FakeQueryWriter(), lambda question, answer: []), options),

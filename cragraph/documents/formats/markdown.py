@@ -3,12 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from html import unescape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from cragraph.documents.clean import DEFAULT, Limits, clean
 from cragraph.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, Writer, untaken
@@ -17,6 +16,10 @@ from cragraph.documents.signs import STRUCK, lowered, raised, settled, tex
 from cragraph.documents.table_text import Table, header_line, row_lines
 from cragraph.errors import DocumentError
 from cragraph.trust import check_yaml
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _INLINE_TAGS = "b|i|u|em|strong|span|mark|small|big|font|kbd|ins|abbr|br"
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
@@ -33,9 +36,15 @@ _PIECES = re.compile(
     re.M | re.S | re.I,
 )
 _CELL_EDGE = re.compile(r"(?<!\\)\|")
-_BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
-_INLINE = MarkdownIt("commonmark")
 FRONT_LIMIT: Final = 1 << 16  # characters of front matter at most: reading it takes a hundred times as long as text
+
+
+@cache
+def _parsers() -> "tuple[MarkdownIt, MarkdownIt]":
+    """The parsers of blocks and of what is in a line, loaded with the first Markdown."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable("inline"), MarkdownIt("commonmark")
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
@@ -47,7 +56,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     copy = _Copy(body)
     title = ""
     table: list[tuple[int, int]] = []
-    for token in _BLOCKS.parse(body):
+    for token in _parsers()[0].parse(body):
         if token.type == "heading_open" and token.map is not None:
             heading = copy.heading(token)
             title = title or (heading if token.tag == "h1" and len(copy.headings) == 1 else "")
@@ -96,15 +105,15 @@ class _Copy:
         self.blocks: list[Block] = []
         self.headings: list[Heading] = []
 
-    def block(self, token: Token, kind: BlockKind) -> int:
+    def block(self, token: "Token", kind: BlockKind) -> int:
         start, end = self._span(token.map or (0, 0))
         if start < end:
             self.blocks.append(Block(start + self._shift, end + self._shift, kind))
         return start + self._shift
 
-    def heading(self, token: Token) -> str:
+    def heading(self, token: "Token") -> str:
         start, end = self._span(token.map or (0, 0))
-        [inline] = _INLINE.parseInline(self._text[start:end].strip("#=- \n\t")[: LONGEST_TITLE + 1])
+        [inline] = _parsers()[1].parseInline(self._text[start:end].strip("#=- \n\t")[: LONGEST_TITLE + 1])
         title = _plain(inline)
         if len(title) > LONGEST_TITLE or not title:
             self.block(token, "text")
@@ -112,7 +121,7 @@ class _Copy:
         self.headings.append(Heading(self.block(token, "heading"), int(token.tag[1]), title))
         return title
 
-    def code(self, token: Token) -> None:
+    def code(self, token: "Token") -> None:
         start, end = self._span(token.map or (0, 0))
         for match in re.finditer(r"[^\n]*\S[^\n]*", self._text[start:end]):
             first, last = start + match.start() + self._shift, start + match.end() + self._shift
@@ -137,7 +146,7 @@ class _Copy:
         self._shift = place - 1 - end
         self._done = end
 
-    def html(self, token: Token, limits: Limits) -> None:
+    def html(self, token: "Token", limits: Limits) -> None:
         """Write a block of HTML as a page of it is written."""
         start, end = self._span(token.map or (0, 0))
         writer = Writer(limits)
@@ -177,7 +186,7 @@ def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], s
     if len(match[1]) > FRONT_LIMIT:
         raise DocumentError(f"has {len(match[1]):,} characters of front matter; wanted {FRONT_LIMIT:,} at most.")
     try:
-        check_yaml(match[1])
+        check_yaml(match[1], aliases=True)
         node = yaml.compose(match[1], yaml.SafeLoader)
         if not isinstance(node, yaml.MappingNode):
             return {}, text
@@ -206,6 +215,6 @@ def _leaves(node: Any, most: int) -> int:
     return count
 
 
-def _plain(inline: Token) -> str:
+def _plain(inline: "Token") -> str:
     parts = (child.content for child in inline.children or [] if child.type in ("text", "code_inline", "softbreak"))
     return " ".join(" ".join(part or " " for part in parts).split()) if inline.children else inline.content
