@@ -375,7 +375,7 @@ def test_what_was_computed_is_shown_with_its_rows_at_every_width(browser: Any, t
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())
     shown = page.locator(".computed").inner_text()
-    assert f"sum of cost_gbp over 9 rows of {LONG} where injury = yes" in shown
+    assert f"sum of cost_gbp over 9 rows (1 more without a figure) of {LONG} where injury = yes" in shown
     assert "1 rows have no figure" not in shown
     assert "1 row has no figure there and was left out." in shown
     assert "<b>incident 1</b>" in shown

@@ -267,7 +267,9 @@ def test_escape_stops_a_run_and_keeps_the_question(browser: Any, tmp_path: Path)
             )
             page.keyboard.type("How deep is it?")
             page.keyboard.press("Enter")
-            page.locator("#draft", has_text="Mariana").wait_for()
+            page.wait_for_function(
+                "window.toldFirst && !document.getElementById('steps').textContent.startsWith('starting')"
+            )
             assert page.evaluate("window.toldFirst") == "starting …"
             page.keyboard.press("Escape")
             assert page.get_by_role("alert").inner_text() == "Stopped."
