@@ -267,9 +267,7 @@ def test_escape_stops_a_run_and_keeps_the_question(browser: Any, tmp_path: Path)
             )
             page.keyboard.type("How deep is it?")
             page.keyboard.press("Enter")
-            page.wait_for_function(
-                "window.toldFirst && !document.getElementById('steps').textContent.startsWith('starting')"
-            )
+            page.locator("#steps li").nth(2).wait_for()  # the answer is being written
             assert page.evaluate("window.toldFirst") == "starting …"
             page.keyboard.press("Escape")
             assert page.get_by_role("alert").inner_text() == "Stopped."
