@@ -22,7 +22,7 @@ from cragraph.models.chat import QUIET, ChatCaller, Gate, stop_all_calls
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes, deadline
 from cragraph.run import _OPEN, streamed
-from tests.support.ollama import ModelInfo, OllamaServer, Reply
+from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -172,10 +172,22 @@ def test_stopping_ends_running_and_waiting_calls_at_once(server: OllamaServer) -
 
 
 def test_no_more_calls_run_at_once_than_the_gate_lets_through() -> None:
-    with OllamaServer(Reply("x", delay_s=0.05), max_parallel=32) as wide, ThreadPoolExecutor(12) as pool:
+    running, peaks, lock = [0], [0], threading.Lock()
+
+    def slowly(request: Request) -> Reply:
+        # Counted before a word is sent: a caller that has its reply may be followed before the server has hung up.
+        with lock:
+            running[0] += 1
+            peaks.append(running[0])
+        time.sleep(0.05)
+        with lock:
+            running[0] -= 1
+        return Reply("x")
+
+    with OllamaServer(slowly, max_parallel=32) as wide, ThreadPoolExecutor(12) as pool:
         shared = caller(wide, gate=Gate(3))
         list(pool.map(lambda _: shared(ASK, Notes()), range(12)))
-        assert wide.peak == 3
+    assert max(peaks) == 3
 
 
 def test_no_more_calls_begin_in_a_minute_than_were_asked_for(server: OllamaServer) -> None:
