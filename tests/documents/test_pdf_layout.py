@@ -1,4 +1,5 @@
 from collections import Counter
+from unicodedata import normalize
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +31,8 @@ PAGES = st.lists(
 
 
 def signs(text: str) -> Counter[str]:
-    return Counter(sign for sign in text if sign.isalnum())
+    """The letters and digits of a text; a raised digit is the same digit."""
+    return Counter(sign for sign in normalize("NFKC", text) if sign.isalnum())
 
 
 def test_a_year_above_rows_without_a_label_is_kept() -> None:
