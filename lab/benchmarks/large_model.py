@@ -13,8 +13,8 @@ nobody (`keep` adds those of WORK). Parts:
     judge     judges the answers of another
     lying     (no writer) calls every claim supported, and quotes the sentence nearest to it
 
-Ways: `none` (no model), `plain` (five passages and one call), `first` (the writer's first answer alone, as the product
-asks for it), `careful`, `hasty` (judged by judge), `lying` (written by careful, judged by lying).
+Ways: `none` (no model), `plain` (five passages and one call), `careful`, `hasty` (judged by judge), `lying` (written by
+careful, judged by lying).
 """
 
 import argparse
