@@ -103,6 +103,10 @@ MEASURES: Final = {
             ("  balanced accuracy", r'(?s)"macro".*?"balanced_accuracy": (\d\.\d+)', False),
         ),
     ),
+    "rules": Measure(
+        bench("probes"),
+        (("rules of language: probes right", r"together +(\d+) of", False),),
+    ),
     "faults": Measure(
         bench("faults", "--short"),
         (("store: faults of kills and damages", r"(?m)^(\d+) faults$", True),),

@@ -21,6 +21,7 @@ from cragraph.founding import (
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import FakeJudge, HashEmbeddings
+from tests.support.cases import cases
 
 CHUNKS = [
     "Mistral 7B uses sliding window attention for efficient token processing.",
@@ -287,16 +288,7 @@ def chat(reply: str) -> Any:
     return FakeListChatModel(responses=[reply] * 3)
 
 
-@pytest.mark.parametrize(
-    ("reply", "supported"),
-    [
-        ('{"claims": [{"n": 1, "evidence": ["Gold shines."], "status": "SUPPORTED"}]}', True),
-        ('{"claims": [{"n": 1, "evidence": ["Gold shines."], "status": "CONTRADICTED"}]}', False),
-        ('{"claims": []}', False),
-        ("I am sure it is supported!", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("reply", "supported"), cases("answer_validator", "a chat models reply"))
 def test_a_chat_models_reply_that_cannot_be_read_never_means_supported(reply: str, supported: bool) -> None:
     found = verify_supported("?", "Gold shines.", "Gold shines.", chat_model=chat(reply))
     assert found["supported"] is supported

@@ -54,12 +54,6 @@ def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer
     assert probability(scorer, both, half) < probability(scorer, both, whole)
 
 
-def test_each_part_is_held_against_what_answers_it_not_against_what_shares_most_words(scorer: ReaderScorer) -> None:
-    both = "When does the bakery open, and who bakes the bread?"
-    seen = scorer(both, "People can come from 6 am on. Fresh bread: Anna Keller, twice a day.", PASSAGES, Notes()).seen
-    assert seen["chance"] > 0.5
-
-
 def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:
     other = "Fresh bread is baked twice a day by Anna Keller. [1]"
     assert probability(scorer, QUESTION, other) < probability(scorer, QUESTION, QUOTED) - 0.1
@@ -67,25 +61,6 @@ def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: Reade
 
 def test_the_answer_to_a_question_that_nothing_answers_is_worth_less(scorer: ReaderScorer) -> None:
     assert probability(scorer, "When was the bakery founded?", QUOTED) < probability(scorer, QUESTION, QUOTED)
-
-
-def test_nothing_is_claimed_of_a_language_that_the_reader_does_not_know(scorer: ReaderScorer) -> None:
-    passages = as_passages(["Die Bäckerei öffnet um sechs Uhr, und sie ist am Sonntag geschlossen."])
-    assert scorer("Wann öffnet die Bäckerei?", "Um sechs Uhr.", passages, Notes()).probability is None
-
-
-def test_the_same_pair_is_always_read_alike() -> None:
-    texts = [("", p["text"]) for p in PASSAGES]
-    together = Reader(threads=2).read(QUESTION, texts)
-    alone = [Reader(threads=1).read(QUESTION, [text])[0] for text in texts]
-    assert [r.answer for r in together] == [r.answer for r in alone]
-    assert all((a.pieces == b.pieces).all() for a, b in zip(together, alone, strict=True))
-
-
-def test_a_quotation_that_answers_one_part_of_two_is_a_quotation_still_and_worth_little(scorer: ReaderScorer) -> None:
-    found = scorer("When does the bakery open, and who repaired its roof last year?", QUOTED, PASSAGES, Notes())
-    assert found.quoted
-    assert found.probability == pytest.approx(0.3)
 
 
 SURGERY = as_passages(

@@ -1,20 +1,20 @@
 """The generator with a chat model, over the real client and protocol."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
 from langgraph.graph import START, StateGraph
 
 from cragraph.answers.chat_answerer import ChatGenerator, tidy
-from cragraph.errors import ModelError, ModelNotFoundError
+from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
-from cragraph.types import IDK, Evidence, Verdict
+from cragraph.types import IDK, Verdict
+from tests.support.cases import cases
 from tests.support.ollama import OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -65,31 +65,9 @@ def test_a_correction_sees_the_answer_so_far_what_failed_in_it_and_why(server: O
     assert '- "Founded in 1977" is contradicted; reason: The passages say 1976; correction: Founded in 1976.' in prompt
 
 
-def test_a_fault_has_the_quote_that_speaks_against_it_and_no_measurement_as_its_reason(server: OllamaServer) -> None:
-    evidence = Evidence(quote="founded in 1976", passage=1, chunk_id="c", start=12, end=27)
-    measured: Verdict = {**failed("Founded in 1977"), "evidence": evidence, "judge": "encoder", "reasoning": "92%"}
-    generator(server)(Brief(QUESTION, PASSAGES, previous="Founded in 1977 [2].", failed=[measured]), Notes())
-    prompt = server.chats[0].prompt
-    assert '- "Founded in 1977" is contradicted; the passages say: "founded in 1976"' in prompt
-    assert "92%" not in prompt
-
-
 def test_without_passages_it_abstains_without_a_call(server: OllamaServer) -> None:
     assert generator(server)(Brief(QUESTION, []), Notes()) == IDK
     assert server.chats == []
-
-
-def test_declining_in_other_words_is_idk(server: OllamaServer) -> None:
-    server.play("I'm sorry, the passages do not contain this.")
-    assert generator(server)(Brief(QUESTION, PASSAGES), Notes()) == IDK
-
-
-def test_an_empty_answer_is_asked_for_once_more_and_warmer(server: OllamaServer) -> None:
-    server.play(["  ", "It was $383 billion [1]."])
-    notes = Notes()
-    assert generator(server)(Brief(QUESTION, PASSAGES), notes) == "It was $383 billion [1]."
-    assert notes.calls == 2
-    assert [r.options["temperature"] for r in server.chats] == [0.0, 0.4]
 
 
 @pytest.mark.parametrize("empty", ["", "<think>hmm</think>", " \n "])
@@ -97,11 +75,6 @@ def test_two_empty_answers_are_a_clear_error(server: OllamaServer, empty: str) -
     server.play(empty)
     with pytest.raises(ModelError, match=r"wrote an empty answer twice"):
         generator(server)(Brief(QUESTION, PASSAGES), Notes())
-
-
-def test_a_missing_model_is_named_with_what_to_do(server: OllamaServer) -> None:
-    with pytest.raises(ModelNotFoundError, match="ollama pull absent"):
-        generator(server, "absent")(Brief(QUESTION, PASSAGES), Notes())
 
 
 def test_an_answer_that_was_cut_off_is_said(server: OllamaServer) -> None:
@@ -125,39 +98,7 @@ def test_the_prompt_never_exceeds_num_ctx_and_the_lowest_ranked_passages_go_firs
     assert "lowest ranked, were left out of the generate prompt" in notes.sentences[0]
 
 
-def test_a_warmer_brief_is_written_warmer(server: OllamaServer) -> None:
-    generator(server)(Brief(QUESTION, PASSAGES, temperature=0.8), Notes())
-    assert server.chats[0].options["temperature"] == 0.8
-
-
-def test_a_persons_own_prompt_is_used(server: OllamaServer, tmp_path: Path) -> None:
-    own = "# system\nAnswer like a clerk.\n# user\n{{passages}} {{marker}} {{question}}\n"
-    (tmp_path / "generate.md").write_text(own)
-    notes = Notes()
-    generator(server, prompts=Prompts(tmp_path))(Brief(QUESTION, PASSAGES), notes)
-    assert "Answer like a clerk." in server.chats[0].prompt
-    assert notes.models["prompt:generate"] != Prompts()["generate"].digest
-
-
-def test_the_same_question_has_the_same_prompt_under_a_seed(server: OllamaServer) -> None:
-    for _ in range(2):
-        generator(server)(Brief(QUESTION, PASSAGES), Notes())
-    first, again = (r.prompt for r in server.chats)
-    assert first == again
-
-
-@pytest.mark.parametrize(
-    ("written", "answer"),
-    [
-        ("So it is [passage 1].", "So it is [1]."),
-        ("So it is [1, 2] and [Source 3].", "So it is [1][2] and [3]."),
-        ("So it is 【2】.", "So it is [2]."),
-        ("**Answer:** So it is [1].", "So it is [1]."),
-        ("Corrected answer: So it is [1].", "So it is [1]."),
-        ("<<passage abc>> So it is [1]. <<end abc>>", "So it is [1]."),
-        ("The list [a, b] and array[10:20] stay.", "The list [a, b] and array[10:20] stay."),
-    ],
-)
+@pytest.mark.parametrize(("written", "answer"), cases("answers/chat_generator", "citations come out"))
 def test_citations_come_out_in_one_shape_whatever_a_small_model_wrote(written: str, answer: str) -> None:
     assert tidy(written) == answer
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.answers.chat_answerer import ROOM, ChatGenerator, renumbered, settled, unfinished
+from cragraph.answers.chat_answerer import ROOM, ChatGenerator, settled
 from cragraph.answers.excerpts import BUDGET, FRAME, excerpts
 from cragraph.build import Parts
 from cragraph.models.budget import estimated_tokens
@@ -18,6 +18,7 @@ from cragraph.protocols import Brief, Notes
 from cragraph.settings import load_settings
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -45,17 +46,6 @@ def written(server: OllamaServer, ranker: Any, *, question: str = QUESTION, pass
     return ChatGenerator(caller, Prompts(), ranker)(Brief(question, passages), notes), notes
 
 
-@pytest.mark.parametrize("reply", ["[2]", "[2][2]", "## Insurance [2]", f"{QUESTION} [2]"])
-def test_a_reply_that_only_points_at_a_passage_becomes_what_that_passage_says(
-    server: OllamaServer, ranker: Any, reply: str
-) -> None:
-    server.play(reply)
-    answer, notes = written(server, ranker)
-    assert answer == f"{WHY} [2]"
-    assert (notes.calls, notes.written) == (1, {})
-    assert "what the passage that it named says" in notes.sentences[0]
-
-
 @pytest.mark.parametrize("reply", ["Yes. [2]", "No [2]"])
 def test_a_yes_or_a_no_alone_becomes_what_the_passage_that_it_names_says(
     server: OllamaServer, ranker: Any, reply: str
@@ -66,24 +56,7 @@ def test_a_yes_or_a_no_alone_becomes_what_the_passage_that_it_names_says(
     assert "alone" in notes.sentences[0]
 
 
-def test_a_yes_before_a_sentence_that_says_no_is_left_out_and_said(server: OllamaServer, ranker: Any) -> None:
-    server.play("Yes, volunteers are not paid. [2]")
-    answer, notes = written(server, ranker, question="Do volunteers get paid?")
-    assert answer == "Volunteers are not paid. [2]"
-    assert "the yes was left out" in notes.sentences[0]
-    assert answer in notes.written
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("The passage states that a second kiln was added. [2]", "A second kiln was added. [2]"),
-        ("The passage a019 2: news-2024.md states that the premium rises. [2]", "The premium rises. [2]"),
-        ("According to the passages, the premium rises. [2]", "The premium rises. [2]"),
-        ("It rises. [2] The passage says that a kiln was added. [2]", "It rises. [2] A kiln was added. [2]"),
-        ("The passage about kilns mentions a second one. [2]", "The passage about kilns mentions a second one. [2]"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "answer"), cases("answers/chat_repair", "what a model says"))
 def test_what_a_model_says_of_the_passage_before_what_it_says_is_left_out(
     server: OllamaServer, ranker: Any, reply: str, answer: str
 ) -> None:
@@ -104,13 +77,6 @@ def test_a_bare_figure_that_names_no_passage_becomes_the_one_sentence_that_has_i
     assert bool(notes.written) is (answer == reply)
 
 
-def test_a_bare_figure_is_put_into_the_sentence_that_has_it(server: OllamaServer, ranker: Any) -> None:
-    server.play("£1,205 [2]")
-    answer, notes = written(server, ranker, question="What does the insurance cost?")
-    assert answer == f"{WHY} [2]"
-    assert "a fragment" in notes.sentences[0]
-
-
 def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_without_one(
     server: OllamaServer, ranker: Any
 ) -> None:
@@ -126,69 +92,12 @@ def test_a_reply_that_repeats_the_example_of_the_prompt_is_asked_for_without_one
     assert answer in notes.written
 
 
-@pytest.mark.parametrize("second", [EXAMPLE, "I don't know.", "[2]"])
-def test_what_repeats_the_example_and_declines_without_it_leaves_the_answer_to_the_passages(
-    server: OllamaServer, ranker: Any, second: str
-) -> None:
-    server.play([EXAMPLE, second])
-    answer, notes = written(server, ranker, question="What is the yearly premium?")
-    assert (answer, notes.calls, notes.written) == (f"{WHY} [2]", 2, {})
-    assert "what the passages say" in notes.sentences[0]
-
-
-@pytest.mark.parametrize("reader", [True, False])
-def test_a_reply_that_repeats_the_example_where_nothing_answers_is_a_refusal(
-    server: OllamaServer, ranker: Any, reader: bool
-) -> None:
-    server.play([EXAMPLE, "The passages do not say who painted the ceiling."])
-    question = "Who painted the ceiling of the chapel?"
-    answer, notes = written(server, ranker if reader else None, question=question)
-    assert (answer, notes.calls) == (IDK, 2)
-    assert "no passage says what it may mean" in notes.sentences[0]
-
-
-def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:
-    server.play("## Insurance")
-    answer, notes = written(server, ranker)
-    assert WHY in answer
-    assert any("twice; the answer is what the passages say" in sentence for sentence in notes.sentences)
-
-
-@pytest.mark.parametrize("reply", ["I don't know", "I don't know. [3]", "I don\u2019t know.", "“I don't know.”"])
-def test_the_words_by_which_a_model_refuses_are_a_refusal_with_a_marker_or_without(
-    server: OllamaServer, ranker: Any, reply: str
-) -> None:
-    server.play(reply)
-    answer, notes = written(server, ranker, question="Who painted the ceiling of the chapel?")
-    assert (answer, notes.calls, notes.written) == (IDK, 1, {})
-
-
-@pytest.mark.parametrize(
-    ("reply", "refused"),
-    [
-        ("The telephone number is not provided in the given context.", True),
-        ("The passages do not say who painted the ceiling. [2]", True),
-        ("There is no information about the ceiling in the passages. [1][2]", True),
-        ("The warranty is not included in the documents of the sale. [1]", False),
-        ("The price is not specified in clause 4. [1]", False),
-    ],
-)
+@pytest.mark.parametrize(("reply", "refused"), cases("answers/chat_repair", "a refusal in other"))
 def test_a_refusal_in_other_words_is_one_though_a_number_stands_behind_it(reply: str, refused: bool) -> None:
     assert (settled(reply) == IDK) is refused
 
 
-@pytest.mark.parametrize(
-    ("reply", "search"),
-    [
-        ("I don't know.", []),
-        (
-            "I don't know\nSearch: insurance premium 2024; kiln; cost of cover",
-            ["insurance premium 2024", "kiln", "cost of cover"],
-        ),
-        ("I don't know.\n**Search:** insurance premium\nkiln insurance", ["insurance premium", "kiln insurance"]),
-        ("The passages do not say it. [1]\nSearch for: insurance premium", ["insurance premium"]),
-    ],
-)
+@pytest.mark.parametrize(("reply", "search"), cases("answers/chat_repair", "what a capable model"))
 def test_what_a_capable_model_does_not_know_stays_not_known_and_it_says_what_to_search_for(
     ranker: Any, reply: str, search: list[str]
 ) -> None:
@@ -205,15 +114,6 @@ def test_a_sentence_is_left_as_it_was_written_and_its_sureness_kept(server: Olla
     assert answer == "It rose because of a second kiln. [2]"
     assert notes.sentences == []
     assert notes.written[answer] == pytest.approx(-0.25)
-
-
-def test_markers_count_all_passages_though_the_prompt_had_only_some() -> None:
-    assert renumbered("It did [1][2]. And so on [7].", [3, 5]) == "It did [3][5]. And so on."
-
-
-@pytest.mark.parametrize("text", ["Yes [1]", "No. [2]", "I don't know", "It was Ann Lee who did it. [1]", "Ann Lee"])
-def test_a_short_answer_is_not_a_fault(text: str) -> None:
-    assert unfinished(text, QUESTION) == ""
 
 
 # -- what is sent ----------------------------------------------------------------------------------------------
@@ -234,21 +134,6 @@ def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None
     assert "because of a second kiln" in texts[0]
     assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
     assert not any("tool 59" in text for text in texts)
-
-
-def test_short_passages_and_those_that_were_widened_are_sent_whole() -> None:
-    assert [one.passage for one in excerpts("Why?", PASSAGES)] == PASSAGES
-    parts = [{"chunk_id": LONG[0]["chunk_id"], "start": 0, "end": 9, "from": 0}]
-    wide: Any = [{**LONG[0], "parts": parts}, *LONG[1:]]
-    assert [one.passage for one in excerpts("Why?", wide)] == wide
-
-
-def test_a_row_is_sent_with_the_row_that_names_its_columns(ranker: Any) -> None:
-    question = "What is the price of glaze?"
-    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
-    table = next(one.passage["text"] for one in chosen if one.number == 3)
-    assert "glaze | 7" in table
-    assert "item | price" in table
 
 
 DAYS = [f"The studio opens at nine on day {n}. It closes at six. The kettle stands in room {n}." * 4 for n in range(9)]

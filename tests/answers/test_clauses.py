@@ -5,6 +5,7 @@ import pytest
 from cragraph.answers.clauses import clause_named
 from cragraph.answers.questions import read_question
 from cragraph.passages import as_passages
+from tests.support.cases import cases
 
 LEASE = (
     "1. Rent\n\n1.1 The rent is 700 euros.\n1.2 It is due on the third day.\n(a) A bank order will do.\n"
@@ -13,22 +14,7 @@ LEASE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What does clause 2.2 say?", "2.2 The tenant paints the walls."),
-        ("What does section 1.2(b) state?", "(b) Cash will not."),
-        ("Read § 2.1.", "2.1 The owner keeps the roof tight."),
-        ("What is in clause 1.1 of the lease?", "1.1 The rent is 700 euros."),
-        (
-            "What does clause 2 say?",
-            "2. Repairs\n\n2.1 The owner keeps the roof tight.\n2.2 The tenant paints the walls.",
-        ),
-        ("What does clause 3.1 say?", None),
-        ("What does clause 2.2 say of windows?", None),
-        ("How high is the rent?", None),
-    ],
-)
+@pytest.mark.parametrize(("question", "text"), cases("answers/clauses", "a clause is found"))
 def test_a_clause_is_found_by_its_number(question: str, text: str | None) -> None:
     found = clause_named(read_question(question), as_passages([{"text": LEASE, "filename": "lease.docx"}]))
     assert (found.rows[0].text if found else None) == text

@@ -10,6 +10,7 @@ from cragraph.answers.ranking import AnswerRanker
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages
+from tests.support.cases import cases
 
 Find = Callable[..., Differing | None]
 
@@ -28,20 +29,7 @@ def find() -> Find:
 HALL = "What does it cost to hire the hall per hour?"
 
 
-@pytest.mark.parametrize(
-    ("question", "one", "other"),
-    [
-        (HALL, "The hall costs £25 per hour to hire.", "The hall costs £28 per hour to hire."),
-        (
-            "How many people may join a tour?",
-            "At most 12 people may join a tour.",
-            "At most 15 people may join a tour.",
-        ),
-        ("Who edits the paper?", "The paper is edited by Clive Orr.", "The paper is edited by Hanna Beck."),
-        ("Are dogs allowed on the site?", "Dogs are allowed on the site.", "Dogs are not allowed on the site."),
-        ("What are the gloves made of?", "The gloves are made of nitrile.", "The gloves are made of butyl."),
-    ],
-)
+@pytest.mark.parametrize(("question", "one", "other"), cases("answers/conflicts", "two documents that answer"))
 def test_two_documents_that_answer_differently_are_a_conflict(find: Find, question: str, one: str, other: str) -> None:
     pair = find(question, ("a.md", one), ("b.md", other))
     assert pair is not None
@@ -49,30 +37,11 @@ def test_two_documents_that_answer_differently_are_a_conflict(find: Find, questi
     assert pair.why == ""
 
 
-@pytest.mark.parametrize(
-    ("question", "one", "other"),
-    [
-        ("How long is the trail?", "The trail is 2 km long.", "The trail is 2,000 m long."),
-        ("How many visitors came?", "About 300 visitors came.", "312 visitors came."),
-        ("How many players does it need?", "It needs at least 2 players.", "The game needs 2 to 6 players."),
-        ("What does a large tent cost?", "A large tent costs £18.", "A small tent costs £11."),
-        ("How many members were there in 2024?", "In 2023 there were 410 members.", "In 2024 there were 455 members."),
-        ("How many tickets were sold?", "We hope to sell 300 tickets.", "264 tickets were sold."),
-        ("Who teaches pottery?", "Pottery is taught by Ines Roth.", "Pottery is also taught by Paul Adler."),
-        ("Who runs the archive?", "The archive is run by Dr. Olga Stein.", "The archive is run by Olga Stein."),
-        ("Is the path open after rain?", "The path is closed after rain.", "After rain the path is not open."),
-        ("Who is the treasurer?", "The treasurer is Ann Lowe.", "The treasurer was Carl Voss."),
-        ("List all prices of the hall.", "The hall costs £25.", "The hall costs £28."),
-    ],
-)
+@pytest.mark.parametrize(("question", "one", "other"), cases("answers/conflicts", "other things times units"))
 def test_other_things_times_units_ranges_and_additions_are_none(
     find: Find, question: str, one: str, other: str
 ) -> None:
     assert find(question, ("a.md", one), ("b.md", other)) is None
-
-
-def test_a_document_does_not_contradict_itself(find: Find) -> None:
-    assert find(HALL, ("a.md", "The hall costs £25 per hour to hire. The hall costs £28 per hour to hire.")) is None
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from cragraph.tables import Plan, compute
 from cragraph.tables.written import QueryModel, told
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -48,15 +49,7 @@ def test_the_query_is_the_models_and_the_figure_is_ours(server: OllamaServer, ta
     assert compute(reading.query, reading.table)["value"] == "20000"
 
 
-@pytest.mark.parametrize(
-    ("written", "operation", "value"),
-    [
-        ("max", "largest", "31500"),
-        ("MIN", "smallest", "8000"),
-        ("total", "sum", "51500"),
-        ("average", "mean", "17166.67"),
-    ],
-)
+@pytest.mark.parametrize(("written", "operation", "value"), cases("answers/written_query", "what models call"))
 def test_what_models_call_an_operation_is_read(
     server: OllamaServer, tables: list[Table], written: str, operation: str, value: str
 ) -> None:
@@ -70,51 +63,12 @@ def test_what_models_call_an_operation_is_read(
     assert written.casefold() not in held
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        {"table": 0},
-        {"table": 7},
-        {"operation": "multiply"},
-        {"column": "cost"},
-        {"filters": ["kind = yawl"]},
-        {"filters": ["colour = red"]},
-        {"filters": ["sloops only"]},
-        {"operation": "growth", "against_column": "price_2019"},
-    ],
-)
+@pytest.mark.parametrize("reply", cases("answers/written_query", "a query that fits"))
 def test_a_query_that_fits_no_table_is_dropped(
     server: OllamaServer, tables: list[Table], reply: dict[str, Any]
 ) -> None:
     server.play(REPLY | reply)
     assert model(server)(QUESTION, tables, None, Notes()) == Plan(declined=reply.get("table") == 0)
-
-
-def test_a_query_that_leaves_a_name_out_is_dropped(server: OllamaServer, tables: list[Table]) -> None:
-    asked = "What is the total price of the sloops from Denmark?"
-    assert model(server)(asked, tables, None, Notes()) == Plan()
-
-
-@pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("2B", 1), ("", 1)])
-def test_a_model_that_is_known_to_be_small_is_not_asked(tables: list[Table], size: str, asked: int) -> None:
-    with OllamaServer(REPLY, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01)
-        reading = QueryModel(caller)(QUESTION, tables, None, Notes()).reading
-    assert len(server.chats) == asked
-    assert (reading is not None) == bool(asked)
-
-
-def test_nobody_is_asked_where_no_operation_is_wanted(server: OllamaServer, tables: list[Table]) -> None:
-    notes = Notes()
-    assert model(server)("Who owns Anna?", tables, None, notes) == Plan()
-    assert notes.calls == 0
-
-
-def test_a_model_that_writes_no_record_costs_nothing_but_a_note(server: OllamaServer, tables: list[Table]) -> None:
-    server.play("I would rather add it up: 20000.")
-    notes = Notes()
-    assert model(server)(QUESTION, tables, None, notes) == Plan()
-    assert any("No query was written" in sentence for sentence in notes.sentences)
 
 
 def test_a_capable_model_is_believed_and_what_it_says_that_its_query_leaves_out_is_a_doubt(tables: list[Table]) -> None:

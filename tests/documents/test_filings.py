@@ -8,6 +8,7 @@ import pypdfium2
 import pytest
 
 from cragraph.documents import Document, load, split
+from tests.support.cases import cases
 
 
 @cache
@@ -25,20 +26,7 @@ def page(document: Document, number: int) -> str:
     return document.text[document.page_starts[number - 1] : ends[number - 1]]
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "row"),
-    [
-        ("AMCOR_2023_10K", 52, "Total current assets | 2023: 5,308 | 2022: 5,853"),
-        ("AMCOR_2023_10K", 50, "Gross profit | 2023: 2,725 | 2022: 2,820 | 2021: 2,732"),
-        (
-            "BESTBUY_2023_10K",
-            40,
-            "Revenue | 2023: $46,298 | 2022: $51,761 | 2021: $47,262",
-        ),
-        ("BOEING_2022_10K", 55, "Total revenues | 2022: 66,608 | 2021: 62,286 | 2020: 58,158"),
-        ("PFIZER_2021_10K", 57, "Revenues | 2021: $81,288 | 2020: $41,651 | 2019: $40,905"),
-    ],
-)
+@pytest.mark.parametrize(("name", "number", "row"), cases("documents/filings", "statements are rows"))
 def test_statements_are_rows_with_their_years(filings: Path, name: str, number: int, row: str) -> None:
     assert row in page(filing(filings / f"{name}.pdf", number - 3, number + 3), 4).splitlines()
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from cragraph.documents import Document
+from tests.support.cases import cases
 
 Read = Callable[..., Document]
 
@@ -23,23 +24,7 @@ b = 2</pre><div>Loose <i>words</i><p>Para</p> tail</div><script>alert(1)</script
     assert [(heading.level, heading.title) for heading in loaded.headings] == [(1, "One")]
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [
-        "<!-- obey me -->",
-        '<p style="display: none">obey me</p>',
-        '<div style="color:red; visibility:hidden">obey me</div>',
-        '<span style="font-size:0px">obey me</span>',
-        '<span style="opacity:0">obey me</span>',
-        "<p hidden>obey me</p>",
-        '<p aria-hidden="true">obey me</p>',
-        "<template><p>obey me</p></template>",
-        "<noscript>obey me</noscript>",
-        "<script>obey me</script>",
-        '<div style="display:none"><div style="display:none">obey me</div></div>',
-        '<div role="navigation">obey me</div>',
-    ],
-)
+@pytest.mark.parametrize("hidden", cases("documents/html", "what a reader does"))
 def test_what_a_reader_does_not_see_is_dropped(document: Read, hidden: str) -> None:
     assert document("a.html", f"<p>shown</p>{hidden}<p>end</p>").text == "shown\n\nend"
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from cragraph.documents import Document
+from tests.support.cases import cases
 
 Read = Callable[..., Document]
 
@@ -150,18 +151,7 @@ def test_rst_literal_blocks_are_code_up_to_the_next_paragraph(document: Read) ->
     assert code == ["$ tool --help", "$ tool"]
 
 
-@pytest.mark.parametrize(
-    ("line", "level"),
-    [
-        ("2.1 Scope of work", 2),
-        ("INTRODUCTION", 1),
-        ("Chapter 3", 1),
-        ("Just a line.", 0),
-        ("A short line", 0),
-        ("12 apples", 0),
-        ("OK", 0),
-    ],
-)
+@pytest.mark.parametrize(("line", "level"), cases("documents/marked_up_text", "lines of plain text"))
 def test_lines_of_plain_text_that_can_only_be_headings(document: Read, line: str, level: int) -> None:
     loaded = document("a.txt", f"Before.\n\n{line}\n\nAfter.")
     assert [heading.level for heading in loaded.headings] == ([level] if level else [])

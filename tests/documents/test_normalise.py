@@ -5,24 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.documents.clean import clean, one_line
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("raw", "cleaned"),
-    [
-        ("a\r\nb\rc", "a\nb\nc"),
-        ("a\x00b", "ab"),
-        ("a\ud800b", "a\ufffdb"),
-        ("e\N{LATIN SMALL LIGATURE FFI}cient", "efficient"),
-        ("1\u00a0000\u202f€", "1 000 €"),
-        ("soft\u00adhyphen\u200b", "softhyphen"),
-        ("cafe\u0301", "café"),
-        ("a\u2028b\x0cc", "a\nb\nc"),
-        ("\ufefftext", "text"),
-        ("up\u202eside", "upside"),
-        ("hid\U000e0041den", "hidden"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "cleaned"), cases("documents/normalise", "text is put"))
 def test_text_is_put_in_one_form(raw: str, cleaned: str) -> None:
     assert clean(raw) == cleaned
 

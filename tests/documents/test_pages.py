@@ -11,6 +11,7 @@ from cragraph.documents.signs import raised, settled, tex
 from lab.benchmarks.files.case import Case
 from lab.benchmarks.files.pages import CASES
 from lab.benchmarks.files.readers import read_rightly
+from tests.support.cases import cases
 
 Read = Callable[..., Document]
 READ = [case for case in CASES if not case.doubt]
@@ -40,67 +41,22 @@ def test_a_page_of_letters_without_a_meaning_is_in_doubt_and_the_page_beside_it_
     assert doubt.startswith("page 2 is set in a font that does not say which letters")
 
 
-@pytest.mark.parametrize(
-    ("sign", "before", "line"),
-    [
-        ("2", "830", "²"),
-        ("-3", "10", "⁻³"),
-        ("st", "1", "st"),
-        ("th", "20", "th"),
-        ("b", "830", "ᵇ"),
-        ("a", "Sales", "ᵃ"),
-        ("12", "figures", "¹²"),
-        ("[12]", "900", "[12]"),
-        ("*", "900", "*"),
-        ("n/2", "x", "^(n/2)"),
-        ("(1)", "387", "⁽¹⁾"),
-    ],
-)
+@pytest.mark.parametrize(("sign", "before", "line"), cases("documents/pages", "raised signs"))
 def test_raised_signs_are_no_part_of_a_figure(sign: str, before: str, line: str) -> None:
     assert raised(sign, before) == line
 
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        (r"f = 85", "f = 85"),
-        (r"3.2 \times 10^6", "3.2 × 10⁶"),
-        (r"\frac{a+b}{2}", "(a + b)/2"),
-        ("x^{2n+1}", "x^(2n + 1)"),
-        (r"\sqrt{2}", "√2"),
-        ("x_1", "x1"),
-        (r"85\%", "85%"),
-        (r"broken {\frac{", r"broken {\frac{"),
-    ],
-)
+@pytest.mark.parametrize(("source", "line"), cases("documents/pages", "a formula in tex"))
 def test_a_formula_in_tex_is_one_readable_line(source: str, line: str) -> None:
     assert tex(source) == line
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("\x1a 19 euros", " 19 euros"),
-        ("costs \x1a.", "costs (struck out)."),
-        ("\x1a \x1a", ""),
-        ("a \x1a\x1a b", "a b"),
-        ("plain", "plain"),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), cases("documents/pages", "words struck out go"))
 def test_words_struck_out_go_and_a_note_stands_where_none_follow(written: str, read: str) -> None:
     assert settled(written) == read
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("Tea ....... £1.60\nCoffee ... £2.20", "Tea: £1.60\nCoffee: £2.20"),
-        ("Tea . . . . . 1.60", "Tea: 1.60"),
-        ("He left... 5 men stayed.", "He left... 5 men stayed."),
-        ("x = [1, ..., 5]", "x = [1, ..., 5]"),
-        ("I wonder.... The end", "I wonder.... The end"),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), cases("documents/pages", "dots that lead"))
 def test_dots_that_lead_to_a_price_stand_for_a_colon(written: str, read: str) -> None:
     assert clean(written) == read
 

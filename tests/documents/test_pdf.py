@@ -6,6 +6,7 @@ import pytest
 from cragraph.documents import Document, load, split
 from cragraph.documents.formats.pdf.words import Vocabulary
 from cragraph.errors import DocumentError
+from tests.support.cases import cases
 
 Read = Callable[..., Document]
 Pdf = Callable[..., bytes]
@@ -228,20 +229,7 @@ def test_bullets_become_items(document: Read, pdf: Pdf) -> None:
     assert document("a.pdf", pdf([page])).text == "We offer:\n\n- sun, and\n- rain."
 
 
-@pytest.mark.parametrize(
-    ("known", "left", "right", "joined"),
-    [
-        ("information", "infor-", "mation is", "information is"),
-        ("a long-term plan", "long-", "term", "long-term"),
-        ("well known", "well-", "known", "well-known"),
-        ("", "uncom-", "mon", "uncommon"),
-        ("", "non-", "U.S. sales", "non-U.S. sales"),
-        ("pre tax", "pre-", "and post-tax", "pre- and post-tax"),
-        ("", "2019-", "2020", "2019-2020"),
-        ("", "plain", "words", "plain words"),
-        ("", "a dash -", "and", "a dash - and"),
-    ],
-)
+@pytest.mark.parametrize(("known", "left", "right", "joined"), cases("documents/pdf", "words cut at"))
 def test_words_cut_at_a_line_end_are_put_together(known: str, left: str, right: str, joined: str) -> None:
     assert Vocabulary([known]).joined(left, right) == joined
 

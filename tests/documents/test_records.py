@@ -9,6 +9,7 @@ from cragraph.documents import Document, load, split
 from cragraph.documents.formats.delimited import CELL_LIMIT
 from cragraph.documents.records import GROUP, RowText, field_name, grouped, value_of
 from cragraph.errors import DocumentError
+from tests.support.cases import cases
 
 
 def documents(path: Path, content: str | bytes) -> list[Document]:
@@ -118,33 +119,13 @@ def test_objects_by_name_are_a_table(tmp_path: Path) -> None:
     assert inside.text == "shelf: A | for: dogs | rows: 4\nshelf: B | for: cats | rows: 2"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ({"name": "x", "deep": {"list": [{"a": 1}]}}, "name: x\ndeep.list.1.a: 1"),
-        ([1, 2], "1, 2"),
-        ({"title": "T", "content": "Body."}, "T\n\nBody."),
-        ([{"a": 1}, {"a": 2}], "a: 1\na: 2"),
-        ("words", "words"),
-    ],
-)
+@pytest.mark.parametrize(("value", "text"), cases("documents/records", "json is flattened"))
 def test_json_is_flattened_to_lines(tmp_path: Path, value: object, text: str) -> None:
     [document] = documents(tmp_path / "a.json", json.dumps(value))
     assert document.text == text
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.json", '{"a": 1,}', r"not JSON: .* at line 1, column"),
-        ("a.json", "[" * 100_000, "nested too deeply"),
-        ("a.jsonl", "[" * 100_000, "nested too deeply"),
-        ("a.json", "[]", "holds no text"),
-        ("a.csv", "\n\n", "holds no text"),
-        ("a.txt", "  \n", "holds no text"),
-        ("a.xyz", "words", "type .xyz is not read"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "message"), cases("documents/records", "what cannot be read"))
 def test_what_cannot_be_read_says_what_to_do(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(DocumentError, match=message):
         documents(tmp_path / name, content)
@@ -188,16 +169,7 @@ def test_json_keeps_its_own_types_and_nested_fields_their_path(tmp_path: Path) -
     assert passage["text"].startswith("id: 7 | n: 7 | ok: false | deep.x: 1.5")
 
 
-@pytest.mark.parametrize(
-    ("column", "field"),
-    [
-        ("year", "year"),
-        ("source", "column.source"),
-        ("row", "column.row"),
-        ("_id", "id"),
-        ('Price: "USD"', "Price USD"),
-    ],
-)
+@pytest.mark.parametrize(("column", "field"), cases("documents/records", "a column whose name"))
 def test_a_column_whose_name_is_taken_gets_another(column: str, field: str) -> None:
     assert field_name(column) == field
 

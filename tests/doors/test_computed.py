@@ -16,6 +16,7 @@ from cragraph.protocols import Notes
 from cragraph.report import Report
 from cragraph.run import Assistant
 from tests.doors.conftest import Shell
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer
 
 MOST = 60
@@ -197,15 +198,7 @@ def test_rows_are_found_in_a_file_moved_into_the_store_later(assistant: Assistan
 
 @pytest.mark.server
 @pytest.mark.enable_socket
-@pytest.mark.parametrize(
-    ("plan", "value", "accepted"),
-    [
-        ({}, "632", True),
-        ({"left_out": ["paid late"]}, "632", False),
-        ({"filters": []}, "632", True),  # leaves a name out: the words are read instead
-        ({"table": 0}, None, False),
-    ],
-)
+@pytest.mark.parametrize(("plan", "value", "accepted"), cases("doors/computed", "a capable model writes"))
 def test_a_capable_model_writes_the_query_and_where_it_says_that_no_table_has_it_nothing_is_computed(
     assistant: Assistant, plan: dict[str, Any], value: str | None, accepted: bool
 ) -> None:

@@ -17,6 +17,7 @@ from cragraph.serve.dropped import Dropped, checked_name
 from cragraph.trust import trust
 from tests.doors.conftest import SEA, TEA, Shell
 from tests.support.asgi import JSON, Answer, call, form
+from tests.support.cases import cases
 
 TOKEN = "a-token-of-the-sea+/="
 
@@ -142,19 +143,7 @@ def test_headers_that_cannot_be_read_are_refused_before_anything_else(
 HALF = r"the \ud83d sea \udc00"
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/search", {"query": HALF}),
-        ("/search", {"query": "sea", "where": {"filename": HALF}}),
-        ("/search", {"query": "sea", "where": {"chunk_index": {"$in": [10**30, 0]}}}),
-        ("/ask", {"question": HALF}),
-        ("/ask", {"question": "How deep is it?", "messages": [{"role": "user", "content": HALF}, {"role": HALF}]}),
-        ("/ask", {"question": "How deep is it?", "options": {"known_facts": [HALF]}}),
-        ("/ask/stream", {"question": HALF}),
-        ("/verify", {"answer": HALF, "passages": [HALF, {"text": HALF, "metadata": {HALF: HALF}}], "question": HALF}),
-    ],
-)
+@pytest.mark.parametrize(("path", "body"), cases("doors/doors", "half a character"))
 def test_half_a_character_is_answered_like_any_other_sign(held: Any, path: str, body: Any) -> None:
     answer = ask(held, path, json.dumps(body).replace("\\\\", "\\"))
     assert (answer.status, answer.raised) == (200, ""), answer.body
@@ -341,13 +330,7 @@ def test_a_folder_before_the_name_is_dropped_with_every_kind_of_slash() -> None:
 
 @pytest.mark.parametrize(
     "decision",
-    [
-        "", "\ud83d", "nothing", {}, {"choice": 7}, {"choice": "edit"}, {"choice": "edit", "answer": ["x"]},
-        {"choice": "edit", "answer": "The \ud83d trench."}, {"choice": "search", "queries": [7, None]},
-        {"choice": "search", "queries": "\udc00"}, {"choice": ["accept"]}, {"no": 1},
-        {"choice": "search", "queries": []},
-    ],
-)  # fmt: skip
+    cases("doors/doors", "a run that waits"))  # fmt: skip
 def test_a_run_that_waits_takes_any_decision_without_failing(held: Any, decision: Any) -> None:
     options = {"ask_on_low_confidence": True, "confidence_threshold": 1, "max_crag_attempts": 0}
     asked = ask(held, "/ask/stream", json.dumps({"question": "How deep is the Mariana Trench?", "options": options}))

@@ -14,6 +14,7 @@ import pytest
 
 from cragraph import load_settings
 from tests.doors.conftest import SEA, TEA
+from tests.support.cases import cases
 from tests.support.ports import free_port
 
 mcp = pytest.importorskip("mcp")
@@ -136,23 +137,7 @@ async def test_passages_alone_are_enough_to_verify_against(folder: Path) -> None
         assert "give `passages` or `files`" in await failed(client, "verify", answer="x", files=[])
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
-    [
-        ("search", {"query": "x"}, "No documents found in"),
-        ("ask", {"question": "x", "options": {"judge": "foo"}}, "judge came as 'foo': wanted one of auto"),
-        ("ask", {"question": "x", "options": {"top_k": 0, "modus": 1}}, "top_k came as 0: wanted 1 to 50"),
-        ("ask", {"question": "x", "options": {"modus": 1}}, "no option 'modus': did you mean mode?"),
-        ("ask", {"question": " "}, "wanted a sentence"),
-        ("search", {"query": "x", "k": "y"}, "k came as 'y': wanted a valid integer"),
-        ("verify", {"answer": "x", "files": ["no.md"]}, "no.md is not a file"),
-        ("verify", {"answer": "x", "files": ["a\0b"]}, "is no path"),
-        ("verify", {"answer": "x", "files": ["x" * 5000]}, "is not a file"),
-        ("ingest", {"path": "../"}, "start the server with --root"),
-        ("ingest", {"path": "no"}, "does not exist"),
-        ("nothing", {}, "Unknown tool: nothing"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "arguments", "words"), cases("doors/mcp", "errors of ours come"))
 async def test_errors_of_ours_come_through_with_their_text(
     folder: Path, tool: str, arguments: dict[str, Any], words: str
 ) -> None:

@@ -10,6 +10,7 @@ from cragraph.cli.about import table
 from cragraph.errors import InputError
 from cragraph.log import cited_claims, log_run, quantile, record, summarise
 from cragraph.types import IDK
+from tests.support.cases import cases
 
 RESPONSE: dict[str, Any] = {
     "question": "What shines?",
@@ -60,17 +61,7 @@ def test_a_withheld_answer_is_a_rejection_and_no_answer_at_all_is_none() -> None
     assert record(ABSTAINED)["cited_claims"] is None
 
 
-@pytest.mark.parametrize(
-    ("confidences", "improved"),
-    [
-        ([0.4], None),
-        ([0.4, 0.4], False),
-        ([0.4, 0.3], False),
-        ([0.4, 0.3, 0.5], True),
-        ([None, None], None),
-        ([], None),
-    ],
-)
+@pytest.mark.parametrize(("confidences", "improved"), cases("doors/metrics", "a correction helped when"))
 def test_a_correction_helped_when_some_later_attempt_beats_the_first(confidences: list[Any], improved: Any) -> None:
     attempts = [{"answer": "x", "confidence": confidence} for confidence in confidences]
     assert record(RESPONSE | {"attempts": attempts})["improved"] is improved
@@ -85,15 +76,7 @@ def test_only_the_first_hundred_characters_of_an_answer_are_kept() -> None:
     assert len(record(RESPONSE | {"answer": "x" * 500})["answer"]) == 100
 
 
-@pytest.mark.parametrize(
-    ("answer", "share"),
-    [
-        ("Gold shines [1]. Lead is heavy [2].", 1.0),
-        ("Gold shines. [1] Lead is heavy.", 0.5),
-        ("Gold shines.", 0.0),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("answer", "share"), cases("doors/metrics", "cited claims"))
 def test_cited_claims_are_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
     assert cited_claims(answer) == share
 

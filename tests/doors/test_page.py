@@ -12,6 +12,7 @@ from cragraph import Report
 from tests.doors.conftest import SEA, TEA
 from tests.doors.test_serve import serving
 from tests.support.browser import chromium
+from tests.support.cases import cases
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket, pytest.mark.slow]
 
@@ -388,17 +389,7 @@ def test_what_was_computed_is_shown_with_its_rows_at_every_width(browser: Any, t
 
 @pytest.mark.parametrize(
     ("query", "rows", "words"),
-    [
-        ({"operation": "count", "column": ""}, 3, "count of rows over 3 rows of a.csv"),
-        ({"operation": "largest", "column": "cost", "group": "site", "of": "mean"}, 1,
-         "largest of the mean of cost by site over 1 row of a.csv"),
-        ({"operation": "growth", "column": "n", "where": [{"column": "year", "test": "=", "values": ["2025"]}],
-          "against": {"column": "n", "where": [{"column": "year", "test": "=", "values": ["2024"]}]}}, 2,
-         "growth of n over 2 rows of a.csv where year = 2025, against n where year = 2024"),
-        ({"operation": "adjusted", "column": "price", "percent": "40"}, 1,
-         "adjusted of price over 1 row of a.csv, adjusted by 40 %"),
-    ],
-)  # fmt: skip
+    cases("doors/page", "a query is said"))  # fmt: skip
 def test_a_query_is_said_in_words(query: dict[str, Any], rows: int, words: str) -> None:
     from cragraph.types import in_words
 

@@ -11,18 +11,10 @@ from cragraph.cli.console import complain, emit, out
 from cragraph.errors import CragError, InputError, ModelError, StoreError, mask, printable
 from cragraph.passages import as_message, as_passage, as_question
 from cragraph.protocols import Notes
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("http://bob:secret@host:8000/x", "http://bob:***@host:8000/x"),
-        ("at https://bob:p@ss@host, and ftp://a:b@c", "at https://bob:***@host, and ftp://a:***@c"),
-        ("http://token@host", "http://***@host"),
-        ("http://:pw@host", "http://:***@host"),
-        ("mail bob@host, http://host:11434/a@b", "mail bob@host, http://host:11434/a@b"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), cases("doors/safe_text", "the password"))
 def test_the_password_of_a_url_is_masked(text: str, shown: str) -> None:
     assert mask(text) == shown
 

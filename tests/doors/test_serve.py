@@ -20,6 +20,7 @@ from cragraph.models.encoder import Encoder
 from cragraph.serve import create_app
 from tests.doors.conftest import SEA, TEA
 from tests.support.browser import chromium
+from tests.support.cases import cases
 from tests.support.ollama import OllamaServer
 from tests.support.ports import free_port
 
@@ -91,17 +92,7 @@ def test_a_question_is_answered_verified_and_searched_for(url: str) -> None:
     assert paths.keys() >= {"/ask", "/ask/stream", "/verify", "/search", "/documents", "/options"}
 
 
-@pytest.mark.parametrize(
-    ("body", "options"),
-    [
-        ({"query": DEPTH, "enable_verification": True}, {}),
-        ({"query": DEPTH, "enable_verification": True}, {"policy": "claims"}),
-        ({"query": DEPTH, "enable_verification": False}, {}),
-        ({"question": DEPTH, "inference_mode": "low"}, {}),
-        ({"question": DEPTH, "inference_mode": "high"}, {"mode": "low"}),
-        ({"question": DEPTH}, {"show_claims": True}),
-    ],
-)
+@pytest.mark.parametrize(("body", "options"), cases("doors/serve", "a request may use"))
 def test_a_request_may_use_the_founding_documents_names(
     url: str, body: dict[str, Any], options: dict[str, Any]
 ) -> None:
@@ -116,22 +107,7 @@ def test_a_request_may_use_the_founding_documents_names(
     assert ("claims" in verification) == ("show_claims" in options)
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "said"),
-    [
-        (
-            {"question": "x", "options": {"confidence_threshold": 7}},
-            400,
-            "confidence_threshold came as 7: wanted 0 to 1",
-        ),
-        ({"question": "x", "options": {"no_such": 7}}, 400, "no_such"),
-        ({"question": "   "}, 400, "wanted a sentence"),
-        ({"question": "x" * 10_001}, 422, "at most 10000"),
-        ({"question": "x", "answer": "y"}, 422, "Extra inputs"),
-        ({"query": "x" * 10_001}, 422, "at most 10000"),
-        ({"question": "x", "inference_mode": "fast"}, 422, "'balanced'"),
-    ],
-)
+@pytest.mark.parametrize(("body", "code", "said"), cases("doors/serve", "wrong requests are explained"))
 def test_wrong_requests_are_explained(url: str, body: dict[str, Any], code: int, said: str) -> None:
     answer = HTTP.post(f"{url}/ask", json=body)
     assert (answer.status_code, said in answer.text) == (code, True), answer.text
@@ -182,16 +158,7 @@ def test_documents_come_with_progress_and_go(tmp_path: Path) -> None:
         assert not list((tmp_path / "files").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("headers", "code"),
-    [
-        ({"origin": "https://evil.example"}, 403),
-        ({"origin": "null"}, 403),
-        ({"host": "evil.example"}, 421),
-        ({"host": "127.0.0.1.evil.example"}, 421),
-        ({"sec-fetch-site": "cross-site"}, 403),
-    ],
-)
+@pytest.mark.parametrize(("headers", "code"), cases("doors/serve", "other sites are refused"))
 def test_other_sites_are_refused(url: str, headers: dict[str, str], code: int) -> None:
     for method, path in (("GET", "/documents"), ("POST", "/ask"), ("DELETE", "/documents?source=x")):
         assert HTTP.request(method, url + path, headers=headers).status_code == code

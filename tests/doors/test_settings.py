@@ -19,6 +19,7 @@ from cragraph.settings import (
     load_settings,
 )
 from cragraph.trust import trust
+from tests.support.cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,17 +64,7 @@ def test_the_blocks_of_the_file_set_per_run_fields(tmp_path: Path) -> None:
     assert settings.identifier_fields == ("isin",)
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "said"),
-    [
-        ("CRAG_CONFIDENCE_THRESHOLD", "1.5", "CRAG_CONFIDENCE_THRESHOLD.*'1.5': wanted 0 to 1"),
-        ("CRAG_MODE", "hihg", "CRAG_MODE.*'hihg': wanted low, balanced or high"),
-        ("CRAG_TRESHOLD", "1", "CRAG_TRESHOLD is no setting"),
-        ("CRAG_CONFIDENCE", "1", "CRAG_CONFIDENCE is no setting: did you mean CRAG_CONFIDENCE_THRESHOLD"),
-        ("CRAG_OLLAMA__NUM_CTX", "1", "CRAG_OLLAMA__NUM_CTX is no setting: did you mean CRAG_NUM_CTX"),
-        ("CRAG_CONFIG", "nowhere.yaml", "nowhere.yaml, which is not a file"),
-    ],
-)
+@pytest.mark.parametrize(("variable", "value", "said"), cases("doors/settings", "a wrong variable"))
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsError, match=said):

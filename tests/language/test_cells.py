@@ -3,31 +3,10 @@
 import pytest
 
 from cragraph.language.cells import cells, place_said, said
-from cragraph.language.headers import read_header
+from tests.support.cases import cases
 
 SANDER = "tool: Floor sander | category: wood | deposit_gbp: 80 | replacement_value_gbp: 920 | weight (kg): 41.5"
 ORDER = "order: 502 | customer: The Harbour Inn | status: waiting for clay"
-
-
-@pytest.mark.parametrize(
-    ("heading", "words", "unit"),
-    [
-        ("deposit_gbp", "deposit", "GBP"),
-        ("replacement_value_gbp", "replacement value", "GBP"),
-        ("Price GBP", "price", "GBP"),
-        ("Usual wait in days", "usual wait", "days"),
-        ("weight (kg)", "weight", "kg"),
-        ("Height m", "height", "m"),
-        ("peak_c", "peak", "°C"),
-        ("price_per_kg", "price per kg", ""),
-        ("kWh", "kWh", "kWh"),
-        ("Takings £", "takings", "GBP"),
-        ("unitPrice", "unit price", ""),
-        ("2024", "2024", ""),
-    ],
-)
-def test_the_words_and_the_unit_of_a_heading(heading: str, words: str, unit: str) -> None:
-    assert read_header(heading) == (words, unit)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +31,6 @@ def test_a_number_that_names_a_row_stands_behind_its_column() -> None:
     assert place_said("Status for order 502: waiting for clay", cells(ORDER))
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Deposit for the floor sander: 90 GBP",
-        "Deposit for the floor sander: 80 EUR",
-        "Deposit for the tile cutter: 80 GBP",
-        "Replacement value for the floor sander: 80 GBP",
-        "Deposit for wood, floor: 80 GBP",
-        "The deposit for the floor sander is 80 GBP",
-        "Deposit for the floor sander: 80 GBP, or less",
-    ],
-)
+@pytest.mark.parametrize("claim", cases("language/cells", "another value unit row"))
 def test_another_value_unit_row_or_column_is_not_what_the_row_says(claim: str) -> None:
     assert place_said(claim, cells(SANDER)) is None

@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from cragraph.language.orders import is_order, order_spans, told_of, without_orders
+from cragraph.language.orders import order_spans, told_of, without_orders
 
 KINDS = [
     json.loads(line)
@@ -18,25 +16,6 @@ def test_most_kinds_of_orders_are_found_and_no_innocent_look_alike_is() -> None:
     hidden = [kind["kind"] for kind in KINDS if FALSE not in without_orders(kind["order"].replace("{false}", FALSE))]
     assert len(hidden) >= 70
     assert [kind["innocent"] for kind in KINDS if order_spans(kind["innocent"])] == []
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Answer the phone with the name of the shop.",
-        "If a guest asks for the pool, show them the stairs.",
-        "He answered that he had never seen the bridge.",
-        "Critics of AI say that it is too expensive.",
-        "The chatbot answers questions about opening hours.",
-        "Always write the date in the book, and never use a pencil.",
-        "Ignore the alarm if the light is green.",
-        "Question 4: What is the length of the bridge?",
-        "Providers of AI systems must report incidents within 24 hours.",
-        "Please reply by 4 May to the address below.",
-    ],
-)
-def test_a_manual_a_letter_and_the_news_give_no_orders(sentence: str) -> None:
-    assert not is_order(sentence)
 
 
 def test_offsets_stay_and_only_the_order_is_blank() -> None:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from cragraph.language.quotes import find, placed
 from cragraph.passages import as_passages
-from cragraph.verification.judges.verdicts import best_sentence, quoted
+from cragraph.verification.judges.verdicts import quoted
+from tests.support.cases import cases
 
 ANSWER = "Apple's net sales were $383.3 billion in 2023 [1]. They fell by 3% [1][2]. The company is based in Cupertino."
 PASSAGES = as_passages(
@@ -16,16 +17,7 @@ PASSAGES = as_passages(
 
 @pytest.mark.parametrize(
     ("claim", "text"),
-    [
-        ("They fell by 3%", "They fell by 3%"),
-        ("they fell by 3%.", "They fell by 3%"),
-        ("Apple’s net sales were $383.3 billion in 2023", "Apple's net sales were $383.3 billion in 2023"),
-        ("The  company is based\nin Cupertino", "The company is based in Cupertino"),
-        ("were $383.3 billion in 2023. They fell by 3%", "were $383.3 billion in 2023 [1]. They fell by 3%"),
-        ("Apple's net sales in 2023 were $383.3 billion", "Apple's net sales were $383.3 billion in 2023"),
-        ("The company has its seat, and is based, in Cupertino", "The company is based in Cupertino."),
-    ],
-)  # fmt: skip
+    cases("language/quotes", "a claim is placed"))  # fmt: skip
 def test_a_claim_is_placed_where_the_answer_makes_it(claim: str, text: str) -> None:
     span = placed(claim, ANSWER)
     assert span is not None
@@ -44,15 +36,7 @@ def test_the_same_words_twice_are_placed_one_after_the_other() -> None:
     assert placed("It rose.", answer, after=7) == (23, 30)
 
 
-@pytest.mark.parametrize(
-    ("quote", "passage", "exact"),
-    [
-        ("Total net sales decreased 3%", 0, "Total net sales decreased 3%"),
-        ("decreased 3% or $11.0 billion during 2023.", 0, "decreased 3% or $11.0 billion\nduring 2023."),
-        ('the "company" is based in cupertino', 1, "The “Company” is based in\tCupertino"),
-        ('"Total net sales ... during 2023"', 0, "Total net sales decreased 3% or $11.0 billion\nduring 2023"),
-    ],
-)
+@pytest.mark.parametrize(("quote", "passage", "exact"), cases("language/quotes", "a quote is found"))
 def test_a_quote_is_found_with_its_exact_text_and_offsets(quote: str, passage: int, exact: str) -> None:
     found = quoted(quote, PASSAGES)
     assert found is not None
@@ -65,16 +49,6 @@ def test_a_quote_is_found_with_its_exact_text_and_offsets(quote: str, passage: i
 )
 def test_an_invented_quote_is_found_nowhere(quote: str) -> None:
     assert quoted(quote, PASSAGES) is None
-
-
-def test_the_likely_passage_is_looked_at_first() -> None:
-    twice = as_passages(["the same words", "and the same words"])
-    assert quoted("the same words", twice, likely=1)["passage"] == 1  # type: ignore[index]
-
-
-def test_the_best_sentence_holds_the_claims_numbers_or_is_not_offered() -> None:
-    assert best_sentence("Net sales decreased 3% in 2023", PASSAGES)["passage"] == 0  # type: ignore[index]
-    assert best_sentence("Net sales decreased 5% in 2023", PASSAGES) is None
 
 
 @given(st.text(max_size=60), st.text(max_size=200))

@@ -8,6 +8,7 @@ from cragraph.models.budget import Messages, estimated_tokens, fitting
 from cragraph.passages import as_passage, as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Passage
+from tests.support.cases import cases
 
 TEXTS = ["alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 100]
 
@@ -20,12 +21,6 @@ def fitted(num_ctx: int | None, notes: Notes) -> list[str]:
     return [p["text"].split()[0] for p in kept]
 
 
-def test_everything_stays_where_it_fits() -> None:
-    notes = Notes()
-    assert fitted(4096, notes) == ["alpha", "beta", "gamma", "delta"]
-    assert notes.sentences == []
-
-
 def test_the_lowest_ranked_passages_go_first_and_it_is_said() -> None:
     notes = Notes()
     assert fitted(300, notes) == ["alpha", "beta"]
@@ -33,16 +28,6 @@ def test_the_lowest_ranked_passages_go_first_and_it_is_said() -> None:
         "2 of 4 passages, the lowest ranked, were left out of the generate prompt, because the model's context of 300 "
         "tokens is too small: raise CRAG_NUM_CTX or lower top_k."
     ]
-
-
-def test_what_a_correction_appends_stays_where_it_ranks_higher() -> None:
-    scored = [
-        passage | {"rerank_score": score} for passage, score in zip(as_passages(TEXTS), (9, 1, 2, 8), strict=True)
-    ]
-    kept = fitting(
-        scored, lambda some: [("human", "\n".join(p["text"] for p in some))], 300, 50, Notes(), task="generate"
-    )
-    assert [p["text"].split()[0] for p in kept] == ["alpha", "delta"]
 
 
 def test_the_text_around_passages_goes_before_passages_go() -> None:
@@ -64,24 +49,6 @@ def test_the_text_around_passages_goes_before_passages_go() -> None:
     ]
 
 
-def test_the_last_passage_is_shortened_rather_than_dropped() -> None:
-    notes = Notes()
-    assert fitted(120, notes) == ["alpha"]
-    assert any("was shortened" in sentence for sentence in notes.sentences)
-
-
-def test_an_unknown_context_keeps_all() -> None:
-    assert len(fitted(None, Notes())) == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "at_least"),
-    [
-        ("The quick brown fox jumps over the lazy dog.", 10),
-        ("$383,285 million (2023)", 10),
-        ("순매출은 감소했다", 8),
-        ("", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "at_least"), cases("models/budget", "the estimate errs"))
 def test_the_estimate_errs_on_the_large_side(text: str, at_least: int) -> None:
     assert estimated_tokens(text) >= at_least

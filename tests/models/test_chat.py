@@ -1,33 +1,16 @@
 """Chat and embedding models by name."""
 
-import subprocess
-import sys
-
 import pytest
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.embeddings import ServerEncoder
 from cragraph.models.servers import chat_model, ollama_url
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer
 
 
-@pytest.mark.parametrize(
-    ("given", "url"),
-    [
-        (None, "http://127.0.0.1:11434"),
-        ("", "http://127.0.0.1:11434"),
-        ("gpu-box", "http://gpu-box:11434"),
-        ("gpu-box:1234", "http://gpu-box:1234"),
-        ("http://gpu-box", "http://gpu-box:80"),
-        ("https://gpu-box/ollama/", "https://gpu-box:443/ollama"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:9999", "http://127.0.0.1:9999"),
-        ("[::]:9999", "http://[::1]:9999"),
-        ("[fe80::1]", "http://[fe80::1]:11434"),
-        ("http://me:secret@box:1", "http://me:secret@box:1"),
-    ],
-)
+@pytest.mark.parametrize(("given", "url"), cases("models/chat", "ollama host is read"))
 def test_ollama_host_is_read_in_every_shape_that_ollama_accepts(
     given: str | None, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,11 +19,6 @@ def test_ollama_host_is_read_in_every_shape_that_ollama_accepts(
     if given is not None:
         monkeypatch.setenv("OLLAMA_HOST", given)
         assert ollama_url() == url
-
-
-def test_an_argument_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", "elsewhere:1")
-    assert ollama_url("here:2") == "http://here:2"
 
 
 def test_a_port_that_is_no_number_is_a_clear_error() -> None:
@@ -52,30 +30,6 @@ def test_a_port_that_is_no_number_is_a_clear_error() -> None:
 def test_a_name_without_provider_or_model_says_what_is_wanted(spec: str) -> None:
     with pytest.raises(SettingsError, match=r"wanted 'ollama:<model>'"):
         chat_model(spec)
-
-
-def test_another_provider_without_its_package_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "langchain_mistralai", None)  # whatever is installed here
-    with pytest.raises(ModelError, match=r"pip install langchain-mistralai"):
-        chat_model("mistralai:large")
-    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
-    with pytest.raises(ModelError, match=r"pip install langchain langchain-openai"):
-        chat_model("openai:gpt-5")
-
-
-def test_a_tag_stays_part_of_the_model() -> None:
-    assert chat_model("ollama:qwen3:4b").model == "qwen3:4b"  # type: ignore[attr-defined]
-
-
-@pytest.mark.slow
-def test_importing_the_parts_does_not_import_the_client() -> None:
-    modules = (
-        "cragraph.models.chat, cragraph.models.chat, cragraph.models.embeddings, cragraph.models.replies, "
-        "cragraph.answers.chat_answerer, cragraph.verification.judges.llm, cragraph.search.rerankers.llm, "
-        "cragraph.search.llm_queries"
-    )
-    code = f"import {modules}, sys; sys.exit(any(m in sys.modules for m in ('langchain_ollama', 'ollama')))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.server

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import WeightsError
-from cragraph.models.grounding import NO_WORDS, Grounding, GroundingModel
+from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.models.grounding_features import readable
 from cragraph.models.weights import DATA
+from tests.support.cases import cases
 
 COMPANY = (
     "Northwind Ltd reported revenue of $3.2 million for 2021, up 12 percent from the year before. The company opened "
@@ -27,7 +28,6 @@ MATCH = (
     "Oakfield's only goal came from Julia Mann in the final minute. Some 5,000 people watched the match."
 )
 
-PASSAGES = [COMPANY, BRIDGE, TRIAL, MATCH]
 """Texts that speak of different things."""
 CLAIMS = [
     "Its founder, Maria Lopez, remains chief executive.",
@@ -48,41 +48,12 @@ def model() -> GroundingModel:
     return GroundingModel(threads=2)
 
 
-def test_a_wrong_figure_is_the_word_pointed_at(model: GroundingModel) -> None:
-    claim = "The company opened two stores in Glasgow in March 2021."
-    [found] = model.judge([claim], [COMPANY])
-    worst = max(found.words, key=lambda word: word.unsupported)
-    assert claim[worst.start : worst.end] == "Glasgow"
-    assert worst.unsupported >= model.word_threshold
-
-
-def test_probabilities_sum_to_one_and_words_cover_the_claim(model: GroundingModel) -> None:
-    for claim, found in zip(CLAIMS, model.judge(CLAIMS, TEXTS), strict=True):
-        assert found.supported + found.unsupported + found.contradicted == pytest.approx(1)
-        assert all(0 <= p <= 1 for p in (found.supported, found.unsupported, found.contradicted))
-        assert "".join(claim[w.start : w.end] for w in found.words) == claim.replace(" ", "")
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_claim_gets_the_same_figures_bit_for_bit_in_any_company_and_on_any_number_of_threads(threads: int) -> None:
     alone = [GroundingModel(threads=1).judge([claim], [own])[0] for claim, own in zip(CLAIMS, TEXTS, strict=True)]
     many = GroundingModel(threads=threads)
     assert many.judge(CLAIMS, TEXTS) == alone
     assert many.judge(CLAIMS[::-1], TEXTS[::-1])[::-1] == alone
-
-
-def test_what_a_text_says_against_a_claim_counts(model: GroundingModel) -> None:
-    [denied, turned] = model.judge(["The drug improved sleep."] * 2, ["It did not improve sleep.", COMPANY])
-    assert denied.contradicted > turned.contradicted
-    assert denied.logit < turned.logit + 1
-
-
-def test_pairs_are_scored_in_order_and_repeats_alike(model: GroundingModel) -> None:
-    pairs = [(CLAIMS[0], COMPANY), (CLAIMS[4], BRIDGE), (CLAIMS[0], BRIDGE), (CLAIMS[0], COMPANY)]
-    found = model.score(pairs)
-    assert found[0] == found[3] == model.judge([CLAIMS[0]], [COMPANY])[0]
-    assert found[1] == model.judge([CLAIMS[4]], [BRIDGE])[0]
-    assert found[0].supported > found[2].supported
 
 
 def _verify(model: GroundingModel, times: int, size: int = 2) -> set[tuple[Grounding, ...]]:
@@ -92,31 +63,9 @@ def _verify(model: GroundingModel, times: int, size: int = 2) -> set[tuple[Groun
     return found | {alone}
 
 
-def test_eight_threads_that_load_and_judge_at_once_get_identical_results() -> None:
-    assert len(_verify(GroundingModel(threads=2), 24)) == 1
-
-
 @pytest.mark.slow
 def test_eight_threads_get_identical_results_in_a_thousand_verifications() -> None:
     assert len(_verify(GroundingModel(threads=2), 1000, size=1)) == 1
-
-
-@pytest.mark.parametrize("claim", ["", "   ", "\n", "...", "?!"])
-def test_a_claim_without_words_is_not_supported(model: GroundingModel, claim: str) -> None:
-    [found] = model.judge([claim], [COMPANY])
-    assert found.supported < 0.5
-
-
-def test_a_blank_claim_is_unread_and_no_claims_give_nothing(model: GroundingModel) -> None:
-    assert model.judge([" "], [COMPANY]) == [NO_WORDS]
-    assert model.judge([], []) == []
-    assert model.score([]) == []
-
-
-@pytest.mark.parametrize("text", ["", "  \n ", "."])
-def test_without_text_nothing_is_supported(model: GroundingModel, text: str) -> None:
-    [found] = model.judge([CLAIMS[0]], [text])
-    assert found.supported < 0.5
 
 
 def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(model: GroundingModel) -> None:
@@ -139,28 +88,9 @@ def test_a_passage_of_a_million_characters_and_a_word_without_end_are_read(model
     assert found[1].supported < 0.5
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Revenue rose.", True),
-        ("Penélope Cruz agreed.", True),
-        ("Les ventes ont augmenté.", False),
-        ("매출은 증가했다.", False),
-        ("Выручка выросла.", False),
-        ("收入增长了 12% in 2021", False),
-        ("2021: 3.2", True),
-        ("", True),
-        ("The Greek letter α is used.", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("models/grounding", "only english and what"))
 def test_only_english_and_what_may_be_english_can_be_read(text: str, expected: bool) -> None:
     assert readable(text) is expected
-
-
-@pytest.mark.parametrize("text", ["매출은 증가했다.", "a\ud800b", "\x00\x01", "🙂🙂", "é" * 300])
-def test_strange_text_is_judged_without_an_error(model: GroundingModel, text: str) -> None:
-    [found] = model.judge([text], [text])
-    assert 0 <= found.supported <= 1
 
 
 def _copied(folder: Path) -> Path:
@@ -178,13 +108,6 @@ def test_damaged_weights_are_named_before_they_are_loaded(tmp_path: Path) -> Non
         GroundingModel(folder=tmp_path).judge(CLAIMS[:1], TEXTS[:1])
 
 
-def test_missing_weights_are_named(tmp_path: Path) -> None:
-    _copied(tmp_path)
-    (tmp_path / "reading.onnx").unlink()
-    with pytest.raises(WeightsError, match=r"reading\.onnx is missing"):
-        GroundingModel(folder=tmp_path).judge(CLAIMS[:1], TEXTS[:1])
-
-
 def test_weights_that_do_not_fit_the_tokenizer_are_refused(tmp_path: Path) -> None:
     card = json.loads((_copied(tmp_path) / "reading.json").read_text())
     card["idf"] = card["idf"][:400]
@@ -193,16 +116,5 @@ def test_weights_that_do_not_fit_the_tokenizer_are_refused(tmp_path: Path) -> No
         GroundingModel(folder=tmp_path).judge(CLAIMS[:1], TEXTS[:1])
 
 
-def test_the_card_says_how_what_is_read_is_joined() -> None:
-    card = json.loads((DATA / "reading.json").read_text())
-    assert card["blend"].keys() == {"share", "cost", "bound", "against", "scale"}
-    assert 0 < card["thresholds"]["word"]["at"] < 1
-
-
 def test_all_weights_together_stay_below_a_hundred_and_fifteen_megabytes() -> None:
     assert sum(path.stat().st_size for path in DATA.iterdir()) <= 115_000_000
-
-
-def test_threads_below_one_are_refused() -> None:
-    with pytest.raises(ValueError, match="wanted 1 or more"):
-        GroundingModel(threads=0)

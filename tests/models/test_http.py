@@ -12,13 +12,14 @@ import pytest
 
 from cragraph.api import create_graph
 from cragraph.cli.doctor import _ollama
-from cragraph.errors import ModelError, ModelStalledError, ModelUnavailableError, SettingsError
+from cragraph.errors import ModelError, ModelStalledError, ModelUnavailableError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.embeddings import ServerEncoder
-from cragraph.models.http import fetched, is_private, json_of, proxy_of
+from cragraph.models.http import fetched, is_private, json_of
 from cragraph.models.servers import billions, chat_model, ollama_hint
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -81,13 +82,6 @@ def test_a_redirect_is_told_and_the_prompt_goes_nowhere_else(
     assert elsewhere.requests == []
 
 
-def test_texts_to_embed_follow_no_redirect_either(server: OllamaServer, elsewhere: OllamaServer) -> None:
-    server.wild["/api/embed"] = redirects(elsewhere.url)
-    with pytest.raises(ModelError, match="nothing was sent there"):
-        ServerEncoder("ollama:nomic-embed-text", base_url=server.url).embed_query("secret")
-    assert elsewhere.requests == []
-
-
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("scheme", ["http", "socks5h"])
 def test_a_server_of_this_machine_is_called_past_every_proxy(
@@ -110,37 +104,7 @@ def test_no_kind_of_proxy_is_a_traceback_where_nothing_was_imported_yet(spec: st
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False)
 
 
-def test_a_proxy_before_a_public_server_is_named_where_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://me:secret@127.0.0.1:9")
-    model = chat_model("ollama:m", base_url="http://models.example.com", timeout_s=1)
-    with pytest.raises(ModelUnavailableError, match=r"proxy http://me:\*\*\*@\S+ of HTTP_PROXY: NO_PROXY=models"):
-        ChatCaller(model, "ollama:m", retries=0)(ASK, Notes())
-    monkeypatch.setenv("NO_PROXY", "models.example.com")
-    assert proxy_of("http://models.example.com") == ("", "")
-
-
-@pytest.mark.parametrize("spec", ["ollama:m", "openai:m"])
-def test_a_kind_of_proxy_that_cannot_be_used_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks6h://127.0.0.1:9")
-    with pytest.raises(SettingsError, match=r"ALL_PROXY came as 'socks6h://127.0.0.1:9'.*NO_PROXY="):
-        chat_model(spec, base_url="https://models.example.com")
-
-
-@pytest.mark.parametrize(
-    ("url", "private"),
-    [
-        ("http://localhost:11434", True),
-        ("http://127.0.0.1", True),
-        ("http://[::1]:80", True),
-        ("http://10.0.0.7", True),
-        ("http://gpu:11434", True),
-        ("http://gpu.local.", True),
-        ("http://host.docker.internal", True),
-        ("https://api.example.com", False),
-        ("http://8.8.8.8", False),
-        ("http://local.example.com", False),
-    ],
-)
+@pytest.mark.parametrize(("url", "private"), cases("models/http", "a host is private"))
 def test_a_host_is_private_by_its_form(url: str, *, private: bool) -> None:
     assert is_private(url) is private
 
@@ -186,12 +150,6 @@ def test_a_word_now_and_then_ends_after_a_few_timeouts(server: OllamaServer) -> 
     assert reply.cut
     assert reply.text.startswith("word word")
     assert any("wrote for" in sentence for sentence in notes.sentences)
-
-
-def test_a_line_without_an_end_is_given_up(server: OllamaServer) -> None:
-    server.wild["/api/chat"] = sends("Content-Type: application/x-ndjson\r\n", b"x" * 1_000_000)
-    with pytest.raises(ModelUnavailableError, match="more than 33,554,432 bytes"):
-        caller(server, timeout_s=60, retries=0)(ASK, Notes())
 
 
 FAULTS: dict[str, Any] = {

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from cragraph.errors import SettingsError
 from cragraph.models.chat import ChatCaller, ask
-from cragraph.models.embeddings import ServerEncoder
 from cragraph.models.replies import repetition
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
@@ -77,23 +75,6 @@ def test_a_server_that_speaks_openai_writes_and_is_held_to_a_schema(monkeypatch:
         assert path == "/v1/chat/completions"
         assert body["response_format"]["json_schema"]["schema"]["required"] == ["score"]
         assert 77 in (body.get("max_tokens"), body.get("max_completion_tokens"))
-
-
-def test_a_model_that_cannot_be_built_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(SettingsError, match=r"'openai:gpt-5' cannot be built \(.*OPENAI_API_KEY"):
-        chat_model("openai:gpt-5")
-    with pytest.raises(SettingsError, match="wanted 'embedded'"):
-        ServerEncoder("nonsense")
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_embeddings_come_from_such_a_server_too() -> None:
-    with serving("") as (url, asked):
-        encoder = ServerEncoder("openai:embedder", base_url=url)
-        assert encoder.embed_documents(["a", "abc"]) == [[1.0, 1.0], [3.0, 1.0]]
-        assert encoder.embed_query("ab") == [2.0, 1.0]
-        assert asked[0][1]["input"] == ["a", "abc"]
 
 
 SENTENCE = "The loop stops when the confidence reaches the threshold. "

@@ -15,7 +15,7 @@ from cragraph.graph.state import State
 from cragraph.log import record
 from cragraph.nodes.finalize import Finalize, gaps
 from cragraph.nodes.generate import Generate
-from cragraph.nodes.requery import Requery, fresh
+from cragraph.nodes.requery import Requery
 from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
@@ -25,8 +25,8 @@ from cragraph.protocols import Answered, Notes
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Attempt, Passage
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.decision import below
 from cragraph.verification.verifier import Verifier
+from tests.support.cases import cases
 
 SEA = "The sea is salt."
 SKY = "The sky is green."
@@ -113,31 +113,11 @@ def test_a_failed_claim_is_requeried_and_the_better_answer_returned() -> None:
     assert "The sky is blue by day." in [p["text"] for p in second.passages]
 
 
-def test_where_all_holds_but_not_surely_enough_the_most_doubtful_claim_is_looked_for() -> None:
-    loop = Loop([f"{SEA} {BLUE}"], support={SEA: 0.95, BLUE: 0.8})
-    loop.ask(context=Context(policy="weighted", confidence_threshold=0.99))
-    assert loop.retriever.history[:2] == [("Is the sea salt?",), (BLUE,)]
-
-
 def test_it_never_ends_worse_than_it_began() -> None:
     response = Loop([f"{SEA} {SKY}", f"{SKY}"]).ask(context=Context(on_low_confidence="flag"))
     assert SEA[:-1] in response["answer"]
     assert response["confidence"] == pytest.approx(0.4)
     assert response["issues"][0] == "Confidence 0.40 is below the threshold of 0.70."
-
-
-def test_it_stops_when_it_makes_no_progress() -> None:
-    loop = Loop([SKY], table={"sea": TABLE["sea"]}, max_crag_attempts=10)
-    response = loop.ask()
-    assert len(response["attempts"]) == 2
-    assert response["abstained"]
-
-
-def test_it_stops_at_the_attempts() -> None:
-    table = {"sea": TABLE["sea"], "sky": [f"Note {n} on the sky." for n in range(100)]}
-    loop = Loop([SKY], table=table)
-    response = loop.ask(context=Context(max_crag_attempts=1))
-    assert len(response["attempts"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -151,11 +131,6 @@ def test_the_low_confidence_policy_decides_what_comes_back(choice: Any, answer: 
     assert response["abstained"] is abstained
 
 
-def test_prune_abstains_where_nothing_is_left() -> None:
-    response = Loop([SKY]).ask(context=Context(on_low_confidence="prune", crag=False))
-    assert (response["answer"], response["abstained"]) == (IDK, True)
-
-
 def test_too_little_evidence_abstains_without_generating() -> None:
     loop = Loop(table={"sea": ["One."]})
     response = loop.ask()
@@ -163,13 +138,6 @@ def test_too_little_evidence_abstains_without_generating() -> None:
     assert response["issues"] == [
         "Only 1 relevant passage was found and 2 are wanted: ingest more about this, or set min_chunks to 1."
     ]
-
-
-def test_a_given_answer_is_verified_and_not_generated() -> None:
-    loop = Loop()
-    response = loop.ask(answer=SEA, passages=["The sea is salt."])
-    assert response["answer"].startswith(SEA[:-1])
-    assert (loop.generator.history, loop.retriever.history) == ([], [])
 
 
 def test_a_given_answer_that_fails_is_corrected() -> None:
@@ -187,13 +155,6 @@ def test_a_part_of_the_question_that_is_left_out_is_an_issue() -> None:
     ]
 
 
-def test_low_mode_does_not_verify() -> None:
-    loop = Loop()
-    response = loop.ask(context=Context(mode="low"))
-    assert (response["confidence"], response["is_grounded"], response["verification"]) == (None, None, None)
-    assert loop.judge.asked == []
-
-
 def test_internals_stay_out_of_the_response_unless_asked_for() -> None:
     plain = Loop().ask()
     assert "claims" not in plain["verification"]
@@ -202,14 +163,6 @@ def test_internals_stay_out_of_the_response_unless_asked_for() -> None:
     claim = shown["verification"]["claims"][0]
     assert (claim["verdict"], claim["judge"]) == ("supported", "fake")
     assert claim["evidence"]["chunk_id"]
-
-
-def test_the_best_of_several_candidates_is_kept() -> None:
-    loop = Loop([SKY, SEA, SKY])
-    response = loop.ask(context=Context(best_of=3))
-    assert response["answer"].startswith(SEA[:-1])
-    assert [brief.temperature for brief in loop.generator.history] == pytest.approx([0.0, 0.4, 0.8])
-    assert [c["confidence"] for c in response["attempts"][0]["candidates"]] == [0.0, 1.0]
 
 
 def test_a_new_question_on_an_old_thread_starts_clean() -> None:
@@ -222,15 +175,6 @@ def test_a_new_question_on_an_old_thread_starts_clean() -> None:
     assert [a["answer"] for a in again["attempts"]] == [SEA]
     assert [c["text"] for c in again["citations"]] == ["The sea is salt, as all know."]
     assert again["degraded"] == []
-
-
-def test_messages_on_an_old_thread_ask_their_own_last_question() -> None:
-    loop = Loop()
-    graph, thread = loop.builder.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    said = [{"role": "user", "content": "Is the sea salt?"}]
-    graph.invoke({"messages": said}, thread)
-    said += [{"role": "assistant", "content": SEA}, {"role": "user", "content": "Is the sky blue?"}]
-    assert graph.invoke({"messages": said}, thread)["question"] == "Is the sky blue?"
 
 
 def test_a_run_that_broke_off_between_requery_and_retrieve_does_not_leak_into_the_next() -> None:
@@ -254,11 +198,6 @@ def test_a_model_that_fails_later_leaves_the_best_attempt_and_says_so() -> None:
     assert "The correction stopped in generate: the server went away" in response["issues"]
 
 
-def test_a_model_that_fails_at_once_is_one_clear_error() -> None:
-    with pytest.raises(ModelUnavailableError, match="the server went away"):
-        Loop([ModelUnavailableError("the server went away")]).ask()
-
-
 @dataclass
 class FailingRetriever(FakeRetriever):
     """Finds passages once, then raises."""
@@ -277,29 +216,6 @@ def test_any_error_of_a_correction_leaves_the_best_attempt_and_says_so(error: Ex
     response = loop.ask(context=Context(on_low_confidence="flag"))
     assert SEA[:-1] in response["answer"]
     assert response["degraded"] == [f"The correction stopped in retrieve: {error}"]
-
-
-def test_a_small_top_k_is_not_little_evidence() -> None:
-    table = {"sea": ["The sea is salt, as all know.", "Rivers carry salt.", "Salt is heavy."]}
-    response = Loop(table=table).ask(context=Context(top_k=1))
-    assert (response["abstained"], len(response["citations"])) == (False, 1)
-    few = Loop(table=table).ask(context=Context(top_k=1, min_chunks=4))
-    assert few["issues"] == [
-        "Only 3 relevant passages were found and 4 are wanted: ingest more about this, or set min_chunks to 3."
-    ]
-
-
-def test_a_filter_to_a_single_row_is_answered_from_it() -> None:
-    table = {"sea": ["The sea is salt, as all know."]}
-    assert Loop(table=table).ask()["abstained"]
-    assert not Loop(table=table).ask(context=Context(where={"row": 1}))["abstained"]
-
-
-def test_a_passage_that_reranking_dropped_is_new_when_it_is_read() -> None:
-    blue = "The sky is blue by day."
-    table = {"sea": ["The sea is salt.", blue, "Rivers carry salt."], "sky": [blue]}
-    response = Loop([f"{SEA} {SKY}"], table=table, top_k=1, second_pass_k=2).ask()
-    assert [a["new_passages"] for a in response["attempts"][:2]] == [1, 1]
 
 
 def test_messages_alone_ask_their_last_one_and_no_first_turn_is_a_conversation() -> None:
@@ -330,17 +246,7 @@ async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, conte
             await graph.ainvoke(inputs, context=context)
 
 
-@pytest.mark.parametrize(
-    ("inputs", "said"),
-    [
-        ({"question": 3}, "came as 3"),
-        ({"question": "  "}, "came as '  '"),
-        ({"question": "why? " * 4_001}, "20,005 characters; wanted at most 20,000"),
-        ({"question": "q", "answer": 3}, "answer came as a int"),
-        ({"question": "q", "passages": "text"}, "one str"),
-        ({"question": "q", "passages": [{"no": "text"}]}, "passage 0 is a dict without `text`"),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "said"), cases("nodes/loop", "bad input says what"))
 def test_bad_input_says_what_came_and_what_was_wanted(inputs: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Loop().graph.invoke(inputs)
@@ -354,14 +260,6 @@ async def test_it_runs_asynchronously_and_streams_its_nodes() -> None:
     assert nodes == ["retrieve", "rerank", "generate", "verify", "finalize"]
 
 
-def test_the_recursion_limit_covers_every_attempt_that_can_be_asked_for() -> None:
-    table = {"sea": TABLE["sea"], "sky": [f"Note {n} on the sky." for n in range(200)]}
-    answers = [" ".join([SEA] * n + [SKY]) for n in range(1, 13)]
-    loop = Loop(answers, table=table)
-    response = loop.ask(context=Context(max_crag_attempts=10, confidence_threshold=1.0))
-    assert len(response["attempts"]) <= 11
-
-
 @pytest.mark.parametrize("policy", ["abstain", "prune"])
 def test_what_the_response_withholds_is_in_no_attempt_unless_claims_are_asked_for(policy: Any) -> None:
     context = Context(on_low_confidence=policy, crag=False)
@@ -369,21 +267,6 @@ def test_what_the_response_withholds_is_in_no_attempt_unless_claims_are_asked_fo
     assert SKY[:-1] not in str({k: v for k, v in response.items() if k != "issues"})
     shown = Loop([f"{SEA} {SKY}"]).ask(context=context.model_copy(update={"show_claims": True}))
     assert shown["attempts"][0]["answer"] == f"{SEA} {SKY}"
-
-
-def test_a_pruned_answer_keeps_the_measure_of_the_run_and_says_what_it_was() -> None:
-    response = Loop([f"{SEA} {SKY}"]).ask(context=Context(on_low_confidence="prune", crag=False))
-    assert response["issues"][0] == "1 unsupported claims were removed from the answer, whose confidence was 0.40."
-    assert (response["confidence"], response["is_grounded"]) == (1.0, True)
-
-
-def test_grounded_and_warnings_follow_the_threshold_of_the_run() -> None:
-    strict = Loop([f"{SEA} {SKY}"]).ask(
-        context=Context(confidence_threshold=0.9, on_low_confidence="flag", crag=False, show_claims=True)
-    )
-    assert strict["is_grounded"] is False
-    assert strict["verification"]["warnings"][0] == "Low confidence: 0.40 (threshold 0.90)"
-    assert strict["issues"][0] == "Confidence 0.40 is below the threshold of 0.90."
 
 
 def test_the_log_gets_the_whole_verification_and_every_attempt() -> None:
@@ -411,24 +294,11 @@ class Reader:
         return Answered(self.chance, (span,))
 
 
-def test_citations_say_where_the_answer_stands() -> None:
-    response = Loop(scorer=Reader(0.9)).ask()
-    [citation] = response["citations"]
-    assert citation["text"][citation["answer_start"] : citation["answer_end"]] == "sea"
-    assert (response["confidence"], response["verification"]["answered"]) == (0.9, 0.9)
-    [plain] = Loop().ask()["citations"]
-    assert (plain["answer_start"], plain["answer_end"]) == (None, None)
-
-
 def test_a_quotation_that_may_not_answer_is_not_searched_for_in_its_own_words_and_has_the_issue_once() -> None:
     loop = Loop([SEA, SEA], scorer=Reader(0.2))
     response = loop.ask(context=Context(on_low_confidence="flag"))
     assert loop.retriever.history == [("Is the sea salt?",)]
     assert response["issues"].count("The answer may not address the question.") == 1
-
-
-def test_what_was_searched_is_not_searched_again_whatever_the_order_of_its_words() -> None:
-    assert fresh(["Is salt the sea?", "the Dead Sea"], ["Is the sea salt?"]) == ["the Dead Sea"]
 
 
 @pytest.mark.parametrize(
@@ -441,12 +311,6 @@ def test_a_part_that_asks_for_a_figure_is_answered_by_one_where_the_reader_says_
     asked, answer = "Is there a fee, and how much?", "Members pay £40 a year. [1]"
     said = gaps(asked, answer, lambda question, answer: ["how much?"], read)
     assert said == (["This part of the question may be unanswered: “how much?”"] if open_parts is None else open_parts)
-
-
-def test_nothing_is_written_again_where_a_search_brought_nothing_and_nothing_failed() -> None:
-    loop = Loop([IDK, SEA])
-    response = loop.ask()
-    assert (len(loop.generator.history), len(response["attempts"]), response["abstained"]) == (1, 1, True)
 
 
 def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
@@ -465,6 +329,24 @@ def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
     assert [p["text"] for p in kept] == [first["text"], second["text"], fourth["text"], third["text"]]
 
 
-def test_a_confidence_just_below_the_threshold_is_told_from_it() -> None:
-    assert below(0.4976, 0.5) == "Confidence 0.4976 is below the threshold of 0.5000."
-    assert below(0.4, 0.5) == "Confidence 0.40 is below the threshold of 0.50."
+def test_a_small_top_k_is_not_little_evidence() -> None:
+    table = {"sea": ["The sea is salt, as all know.", "Rivers carry salt.", "Salt is heavy."]}
+    response = Loop(table=table).ask(context=Context(top_k=1))
+    assert (response["abstained"], len(response["citations"])) == (False, 1)
+    few = Loop(table=table).ask(context=Context(top_k=1, min_chunks=4))
+    assert few["issues"] == [
+        "Only 3 relevant passages were found and 4 are wanted: ingest more about this, or set min_chunks to 3."
+    ]
+
+
+def test_a_filter_to_a_single_row_is_answered_from_it() -> None:
+    table = {"sea": ["The sea is salt, as all know."]}
+    assert Loop(table=table).ask()["abstained"]
+    assert not Loop(table=table).ask(context=Context(where={"row": 1}))["abstained"]
+
+
+def test_a_passage_that_reranking_dropped_is_new_when_it_is_read() -> None:
+    blue = "The sky is blue by day."
+    table = {"sea": ["The sea is salt.", blue, "Rivers carry salt."], "sky": [blue]}
+    response = Loop([f"{SEA} {SKY}"], table=table, top_k=1, second_pass_k=2).ask()
+    assert [a["new_passages"] for a in response["attempts"][:2]] == [1, 1]

@@ -17,7 +17,7 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.search.neighbours import NO_STORE, Neighbours
+from cragraph.search.neighbours import Neighbours
 from cragraph.store import Store, open_store
 from cragraph.testing import FakeGenerator, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
 from cragraph.types import Passage
@@ -109,24 +109,6 @@ def test_evidence_beside_a_passage_is_cited_from_the_chunk_that_holds_it(store: 
     assert not {key for key in citation["metadata"] if key.startswith("_")}
 
 
-def test_verified_sources_name_the_chunk_that_holds_the_evidence(store: Store, chunks: list[Passage]) -> None:
-    response = Loop(store, {"cranes": [chunks[1]]}, policy="weighted", on_low_confidence="flag").ask()
-    assert response["verification"]["verified_sources"] == [chunks[2]["chunk_id"]]
-
-
-def test_an_unverified_marker_names_the_chunk_that_holds_the_words(store: Store, chunks: list[Passage]) -> None:
-    response = Loop(store, {"cranes": [chunks[1]]}, verify=False).ask()
-    assert [(c["chunk_id"], c["verified"]) for c in response["citations"]] == [(chunks[2]["chunk_id"], False)]
-
-
-def test_nothing_around_two_passages_is_read_twice(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[2], chunks[1], chunks[4]]})
-    loop.ask()
-    read = " ".join(loop.read()).split("\n")
-    assert sorted(" ".join(loop.read()).split()) == sorted(TEXT.split())
-    assert len(read) == len(set(read))
-
-
 def test_a_checkpoint_holds_plain_json_and_exact_evidence(store: Store, chunks: list[Passage]) -> None:
     loop = Loop(store, {"cranes": [chunks[1]]})
     question = {"question": "What do the cranes lift?"}
@@ -143,41 +125,7 @@ def test_a_checkpoint_holds_plain_json_and_exact_evidence(store: Store, chunks: 
     assert [p["chunk_index"] for p in attempt["context"]] == [1, 0, 2]
 
 
-def test_what_a_chunk_beside_a_passage_proved_is_kept_for_the_correction(store: Store, chunks: list[Passage]) -> None:
-    answers = [f"{CRANES} The moon is made of green cheese.", CRANES]
-    loop = Loop(store, {"cranes": [chunks[1]], "moon": [chunks[4]]}, answers, second_pass_k=1)
-    response = loop.ask()
-    assert response["confidence"] == 1.0
-    assert chunks[2]["chunk_id"] in [p["chunk_id"] for p in loop.generator.history[1].passages]
-
-
-def test_a_chunk_read_before_is_no_new_passage(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[1]], "moon": [chunks[2]]}, ["The moon is made of green cheese."])
-    assert [a["new_passages"] for a in loop.ask()["attempts"]] == [1, 0]
-
-
 def test_a_whole_section_may_be_read(store: Store, chunks: list[Passage]) -> None:
     loop = Loop(store, {"cranes": [chunks[1]]}, passage_window="section")
     loop.ask()
     assert loop.read()[0].split() == TEXT.split()
-
-
-def test_without_a_store_the_run_goes_on_and_says_so(chunks: list[Passage]) -> None:
-    loop = Loop(None, {"cranes": [chunks[2]]})
-    response = loop.ask()
-    assert response["degraded"] == [NO_STORE]
-    assert response["confidence"] == 1.0
-    assert loop.read() == [CRANES]
-
-
-def test_passages_that_came_with_the_question_are_read_as_they_are(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {})
-    assert loop.ask(passages=[dict(chunks[2])])["degraded"] == []
-    assert loop.read() == [CRANES]
-
-
-def test_a_new_question_on_an_old_thread_forgets_what_was_read_before(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[1]]})
-    loop.ask()
-    loop.graph.invoke({"question": "Unknown?"}, loop.thread)
-    assert loop.graph.get_state(loop.thread).values["held"] == []

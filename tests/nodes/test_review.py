@@ -6,7 +6,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from cragraph.errors import InputError
 from cragraph.graph.context import Context
 from cragraph.types import IDK
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop
@@ -115,12 +114,6 @@ def test_a_value_that_cannot_be_read_is_asked_for_again(value: Any) -> None:
     assert SEA[:-1] in run.resume("accept")["answer"]
 
 
-def test_corrections_come_first_and_a_good_answer_asks_nobody() -> None:
-    assert "__interrupt__" not in Reviewed([SEA]).said
-    run = Reviewed([f"{SEA} {SKY}", f"{SEA} {BLUE}"], Context(ask_on_low_confidence=True))
-    assert (len(run.said["attempts"]), run.said["confidence"]) == (2, 1.0)
-
-
 def test_the_wait_is_none_of_the_runs_time(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Reviewed(context=Context(ask_on_low_confidence=True, max_crag_attempts=0, deadline_s=5))
     import time
@@ -130,15 +123,3 @@ def test_the_wait_is_none_of_the_runs_time(monkeypatch: pytest.MonkeyPatch) -> N
     response = run.resume({"choice": "search", "queries": ["sky"]})
     assert response["attempts"][-1]["queries"] == ["sky"]
     assert run.resume("accept")["timings_ms"]["total"] < 60_000
-
-
-def test_without_a_checkpointer_it_says_what_to_do() -> None:
-    with pytest.raises(InputError, match="compile it with"):
-        Loop().ask(context=ASKS)
-
-
-def test_a_new_question_on_the_thread_starts_clean() -> None:
-    run = Reviewed([f"{SEA} {SKY}", SEA])
-    run.resume("abstain")
-    response = run._run({"question": "Is the sea salt?"})
-    assert response["answer"].startswith(SEA[:-1])

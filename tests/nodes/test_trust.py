@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from cragraph import Context, create_graph, load_settings, verify, verify_supported
+from cragraph import Context, create_graph, load_settings, verify
 from cragraph.build import Parts
-from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
@@ -112,14 +111,6 @@ def test_a_right_answer_that_a_capable_judge_supports_is_accepted_as_it_was_writ
         ] == quotes
 
 
-def test_no_quotation_of_something_else_takes_the_place_of_an_answer_that_the_judge_supports() -> None:
-    question, passages, answer, quotes = RIGHT["a difference"]
-    judge = judging({"Membership grew": ("SUPPORTED", quotes)})
-    response, _ = asked(question, passages, answer, judge)
-    assert response["answer"] == answer
-    assert "candidates" not in response["attempts"][0]
-
-
 @pytest.mark.parametrize(
     ("answer", "lacking"),
     [("Membership grew by 77 in 2024. [1]", "77"), ("Ana Lopes led the 612 members in 2024. [1]", "Ana Lopes")],
@@ -161,15 +152,6 @@ def test_i_do_not_know_of_a_capable_model_stays_and_no_quotation_is_promoted(
     assert all("<<claims" not in chat.prompt for chat in chats)
 
 
-def test_where_nothing_is_at_fault_and_nothing_open_no_further_call_is_made_though_the_answer_is_not_accepted() -> None:
-    question, passages, answer, quotes = RIGHT["two passages"]
-    judge = judging({"A wash costs": ("SUPPORTED", quotes)})
-    response, chats = asked(question, passages, answer, judge, confidence_threshold=0.9999, on_low_confidence="flag")
-    assert not response["accepted"]
-    assert len(chats) == 2
-    assert "nothing is left open" in response["stopped"]
-
-
 def test_a_correction_is_told_the_words_of_the_judge_and_the_quote_and_only_what_is_at_fault() -> None:
     passages = [f"{WASH} Bring your own soap.", DRY, "Last year a wash was £2.20."]
 
@@ -196,29 +178,6 @@ def test_a_correction_is_told_the_words_of_the_judge_and_the_quote_and_only_what
     )
     assert response["answer"] == f"{WASH} [1] {DRY} [2]"
     assert response["accepted"]
-
-
-@pytest.mark.parametrize("control", ["SUPPORTED", "UNSUPPORTED"])
-def test_a_verbatim_cited_right_answer_that_a_model_calls_unsupported_is_not_i_do_not_know_at_nothing(
-    control: str,
-) -> None:
-    judge = judging({DRY: ("UNSUPPORTED", [])}, default=(control, [DRY]))
-    response, _ = asked(
-        "How long does the dryer run for £1.00?", [DRY, WASH], f"{DRY} [1]", judge, judge="llm",
-        max_crag_attempts=0, settings={"extractive_fallback": False},
-    )  # fmt: skip
-    assert response["answer"].endswith(f"{DRY} [1]")
-    assert response["confidence"] > 0.4
-    assert response["decision"]["outcome"] in ("accepted", "doubtful")
-
-
-@pytest.mark.parametrize("answer", ["Sure! Here you go [1].", "The answer is in passage 1. [1]", "Here it is! [2]"])
-def test_an_answer_that_states_nothing_is_not_accepted_though_the_judge_agrees(answer: str) -> None:
-    judge = judging(default=("SUPPORTED", [DRY]))
-    settings = {"extractive_fallback": False}
-    response, _ = asked("How long does the dryer run?", [DRY, WASH], answer, judge, settings=settings)
-    assert not response["accepted"]
-    assert not response["is_grounded"]
 
 
 HELP_DESK = [
@@ -328,34 +287,6 @@ def test_a_liar_that_sees_through_the_test_is_believed_in_proportion_and_no_more
         )
     assert made_up < 0.3
     assert true > 0.9
-
-
-@pytest.mark.parametrize(
-    ("answer", "supported"), [(f"{DRY}", True), ("The dryer runs for three hours.", False), ("It costs £12.", False)]
-)
-def test_the_word_of_a_model_that_calls_everything_supported_supports_no_answer_by_itself(
-    answer: str, supported: bool
-) -> None:
-    passages = as_passages([DRY, WASH])
-    with OllamaServer(lying(passages), models={"strong": ModelInfo(parameter_size="8B")}) as server:
-        model = chat_model("ollama:strong", base_url=server.url)
-        found = verify_supported("How long does it run?", [DRY, WASH], answer, chat_model=model)
-        assert server.chats
-    assert found["supported"] is supported
-    assert found["reason"]
-
-
-RULES = (
-    "Lending rules. Bring your card. Wear gloves. The yard opens at nine. The loan period is seven days."
-    " Clean the blades before you return them. Report what is broken. The deposit is £20. Ask for the trailer."
-)
-
-
-def test_a_capable_model_reads_a_short_section_whole() -> None:
-    talk = "The committee met in the barn and talked about the weather. " * 9
-    passages = [RULES, *(f"Notes of the year {year}. {talk}" for year in range(2015, 2023))]
-    _, chats = asked("how long can i keep a tool", passages, "I don't know", settings={"extractive_fallback": False})
-    assert RULES in chats[0].prompt
 
 
 @pytest.mark.parametrize(("size", "read"), [("8B", 8), ("1.5B", 5)])

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from cragraph import create_graph, load_settings
-from cragraph.turns import NEEDS_MODEL, by_rules
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -42,20 +41,6 @@ def test_a_greeting_or_thanks_gets_a_line_at_once_and_no_search(said: str) -> No
     assert found["answer"].endswith(".")
     assert (found["abstained"], found["citations"], found["llm_calls"]) == (False, [], 0)
     assert found["stopped"] == "The turn asks nothing of the documents."
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["Who says hello at the door?", "When is thanksgiving?", "Is it right to park there?", "Hi, when do you open?"],
-)
-def test_a_question_with_such_a_word_is_a_question(said: str) -> None:
-    assert by_rules(said, answered=True) is None
-
-
-def test_without_a_model_what_is_about_the_talk_says_what_it_needs() -> None:
-    first = ask("When does the tool library open?", passages=PASSAGES)
-    found = ask("Summarise our talk, please", talk(first, "When does the tool library open?"))
-    assert (found["answer"], found["abstained"]) == (NEEDS_MODEL, False)
 
 
 def test_what_is_about_the_talk_is_answered_from_it_alone_with_its_citations(server: OllamaServer) -> None:

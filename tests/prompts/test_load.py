@@ -1,6 +1,5 @@
 """Prompts are data: shipped, replaceable one by one, checked, and known by their hash."""
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -17,23 +16,11 @@ def test_every_shipped_prompt_is_there_and_uses_all_it_must(name: str) -> None:
     assert prompt.user
 
 
-def test_there_is_no_prompt_file_that_nobody_loads() -> None:
-    shipped = {
-        path.name.removesuffix(".md") for path in files("cragraph.prompts").iterdir() if path.name.endswith(".md")
-    }
-    assert shipped == set(VARIABLES)
-
-
 def test_a_persons_own_prompt_replaces_the_shipped_one_and_only_that_one(tmp_path: Path) -> None:
     (tmp_path / "rerank.md").write_text("# system\nRate.\n# user\n{{marker}} {{passages}} {{question}}\n")
     own, shipped = Prompts(tmp_path), Prompts()
     assert own["rerank"].fill(marker="m", passages="p", question="q") == [("system", "Rate."), ("human", "m p q")]
     assert {n for n in VARIABLES if own[n].digest != shipped[n].digest} == {"rerank"}
-
-
-def test_the_hash_changes_with_every_character(tmp_path: Path) -> None:
-    text = "# system\nA\n# user\n{{question}} {{count}}\n"
-    assert parse("multi_query", text, "a").digest != parse("multi_query", text.replace("A", "B"), "b").digest
 
 
 def test_values_are_filled_in_once_so_that_braces_in_them_stay() -> None:
@@ -55,10 +42,3 @@ def test_a_prompt_that_cannot_work_is_refused_with_its_file(tmp_path: Path, text
     with pytest.raises(SettingsError, match=says) as error:
         load("multi_query", tmp_path)
     assert str(tmp_path / "multi_query.md") in str(error.value)
-
-
-def test_unknown_names_and_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="no prompt is called 'jugde'"):
-        load("jugde")
-    with pytest.raises(SettingsError, match="is not a folder"):
-        load("judge", tmp_path / "absent")

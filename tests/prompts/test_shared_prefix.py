@@ -5,7 +5,6 @@ import os
 import pytest
 
 from cragraph import create_graph, load_settings
-from cragraph.prompts.load import Prompts
 from tests.support.ollama import OllamaServer, by_fields
 
 TRUE = "The tower is 300 metres tall."
@@ -23,10 +22,3 @@ def test_writing_judging_and_correcting_share_all_up_to_the_last_passage() -> No
         calls = [chat.prompt for chat in server.chats if PASSAGES[1] in chat.prompt]
         assert len(calls) >= 3
         assert PASSAGES[1] in os.path.commonprefix(calls)  # noqa: RUF071 (letter by letter is what is wanted)
-
-
-def test_the_prompts_on_passages_have_one_system_text() -> None:
-    prompts = Prompts()
-    names = ("generate", "regenerate", "judge", "alignment")
-    assert len({prompts[name].system for name in names}) == 1
-    assert len({prompts[name].user.partition("{{passages}}")[0] for name in names}) == 1

@@ -15,11 +15,12 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from cragraph import Context, create_graph, load_settings
-from cragraph.errors import SettingsError, StoreError
+from cragraph.errors import StoreError
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
-from cragraph.search.foreign import ForeignRetriever, fused, load_retriever
+from cragraph.search.foreign import ForeignRetriever, fused
 from cragraph.store.vectorstore import read
+from tests.support.cases import cases
 
 TEXTS = (
     "The sea is salt because rivers carry minerals into it.",
@@ -117,13 +118,6 @@ def test_a_search_that_fails_is_tried_once_more_and_said() -> None:
         ForeignRetriever(Web(fails=9))(["sea"], 2, Notes())
 
 
-def test_a_search_that_takes_too_long_is_left_behind() -> None:
-    release = threading.Event()
-    with pytest.raises(StoreError, match="took longer than 0 s"):
-        ForeignRetriever(Web(wait=release.wait), timeout_s=0.2)(["sea"], 2, Notes())
-    release.set()
-
-
 def test_several_queries_are_searched_side_by_side_and_merged() -> None:
     together = threading.Barrier(4, timeout=100)  # passed by four at once only
     found = ForeignRetriever(Web(wait=together.wait))(["a", "b", "c", "d"], 3, Notes())
@@ -133,26 +127,9 @@ def test_several_queries_are_searched_side_by_side_and_merged() -> None:
     assert {p["chunk_id"] for p in fused([one, two])} == {p["chunk_id"] for p in one}
 
 
-@pytest.mark.parametrize(
-    ("metadata", "page"),
-    [
-        ({"page": 3}, 3),
-        ({"page": 0, "page_label": "1"}, 1),
-        ({"page": 4, "total_pages": 9}, 5),
-        ({"page": "7"}, 7),
-        ({"page": "iv"}, None),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("metadata", "page"), cases("search/foreign", "pages are counted from"))
 def test_pages_are_counted_from_one(metadata: dict[str, Any], page: int | None) -> None:
     assert read(Document(page_content="x", metadata=metadata), 0)["page"] == page
-
-
-def test_what_is_no_retriever_is_refused() -> None:
-    with pytest.raises(SettingsError, match="came as a list; wanted a LangChain"):
-        ForeignRetriever([1])
-    with pytest.raises(SettingsError, match="give module:name"):
-        load_retriever("no_such_module:x")
 
 
 MODULE = """

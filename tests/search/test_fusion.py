@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.search.fusion import Curves, falling, fuse
+from tests.support.cases import cases
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:
@@ -13,30 +14,7 @@ def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:
     assert list(fused) == ["b", "a", "c"]
 
 
-def test_a_ranking_that_falls_off_steeply_is_heard_louder_at_its_top() -> None:
-    flat = [("x", 0.5), ("y", 0.49), ("z", 0.48)]
-    decided = [("z", 9.0), ("y", 1.0), ("x", 0.5)]
-    assert next(iter(fuse([(flat, 0.5), (decided, 0.5)]))) == "z"
-
-
-def test_equal_scores_keep_the_order_they_came_in() -> None:
-    assert list(fuse([([("a", 0.0)], 1.0), ([("b", 0.0)], 1.0)])) == ["a", "b"]
-
-
-def test_nothing_found_fuses_to_nothing() -> None:
-    assert fuse([([], 1.0), ([], 1.0)]) == {}
-
-
-@pytest.mark.parametrize(
-    ("values", "level"),
-    [
-        ([0.9, 0.5, 0.1], [0.9, 0.5, 0.1]),
-        ([0.2, 0.6], [0.4, 0.4]),
-        ([0.9, 0.1, 0.3, 0.2], [0.9, 0.2, 0.2, 0.2]),
-        ([0.1, 0.2, 0.9], [0.4, 0.4, 0.4]),
-        ([], []),
-    ],
-)
+@pytest.mark.parametrize(("values", "level"), cases("search/fusion", "what rises shares its"))
 def test_what_rises_shares_its_mean_with_what_stands_before_it(values: list[float], level: list[float]) -> None:
     assert falling(values) == pytest.approx(level)
 

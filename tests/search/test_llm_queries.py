@@ -8,7 +8,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from cragraph import Context
 from cragraph.answers.followups import FollowUps
-from cragraph.errors import ModelError
 from cragraph.graph.state import State
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
@@ -17,6 +16,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.types import IDK, Attempt, Verdict
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -53,18 +53,6 @@ def test_one_call_rewrites_a_question_in_other_words(server: OllamaServer) -> No
     assert notes.calls == 1
 
 
-def test_the_question_itself_repeats_and_lectures_are_no_queries(server: OllamaServer) -> None:
-    server.play({"queries": ["What were SALES?", "net sales", "Net  sales", "x" * 900, ""]})
-    assert MultiQuery(caller(server))("What were sales?", Notes()) == ["net sales"]
-
-
-def test_a_question_that_cannot_be_rewritten_is_searched_as_it_stands_and_it_is_said(server: OllamaServer) -> None:
-    server.stop()
-    notes = Notes()
-    assert MultiQuery(caller(server))("q", notes) == []
-    assert notes.sentences[-1].startswith("The question was searched as it stands, because it could not be rewritten:")
-
-
 def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: OllamaServer) -> None:
     notes = Notes()
     queries = ChatQueries(caller(server))("What were sales and who was CEO?", [FAILED], ["who was CEO"], notes)
@@ -75,12 +63,6 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
     assert notes.calls == 1
 
 
-def test_addresses_and_echoes_of_the_prompt_are_not_searched_for(server: OllamaServer) -> None:
-    echo = "short search queries for what is still to be found"
-    server.play({"queries": ["https://example.org/net-sales", "[1]", "1", echo, "JSON net sales", "sales"]})
-    assert ChatQueries(caller(server))("q", [FAILED], [], Notes()) == ["JSON net sales", "sales"]
-
-
 def test_the_queries_are_written_after_the_passages_that_were_read(server: OllamaServer) -> None:
     passages = as_passages(["Sales were $383 billion.", "Costs fell."])
     ChatQueries(caller(server))("q", [FAILED], [], Notes(), passages)
@@ -88,17 +70,7 @@ def test_the_queries_are_written_after_the_passages_that_were_read(server: Ollam
     assert written.index("Costs fell.") < written.index("Question: q") < written.index("- Sales were $390 billion")
 
 
-@pytest.mark.parametrize(
-    ("read", "queries", "calls"),
-    [
-        (
-            {"judged": {"answers": "part", "open": "who was CEO", "search": []}},
-            ["q Sales were $390 billion", "who was CEO"],
-            0,
-        ),
-        ({}, ["net sales 2023", "revenue 2023"], 1),
-    ],
-)
+@pytest.mark.parametrize(("read", "queries", "calls"), cases("search/llm_queries", "what a model judged"))
 def test_what_a_model_judged_needs_no_call_for_queries_and_what_none_judged_takes_one(
     server: OllamaServer, read: dict[str, Any], queries: list[str], calls: int
 ) -> None:
@@ -115,12 +87,6 @@ def test_the_fallback_writer_takes_over_and_it_is_said(server: OllamaServer, rep
     notes = Notes()
     assert ChatQueries(caller(server), fallback=Plain())("q", [FAILED], [], notes) == ["q Sales were $390 billion"]
     assert notes.sentences[-1].startswith("The targeted queries were written by plain, because of this:")
-
-
-def test_without_a_fallback_the_failure_is_an_error(server: OllamaServer) -> None:
-    server.play("no idea?\nreally")
-    with pytest.raises(ModelError):
-        ChatQueries(caller(server))("q", [FAILED], [], Notes())
 
 
 @pytest.mark.parametrize(
@@ -158,34 +124,6 @@ def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
         writer = Contextualizer(caller(server), rules=FollowUps())
         assert writer(question, TALK, Notes()).question == alone
         assert len(server.chats) == calls
-
-
-@pytest.mark.parametrize(
-    "messages", [[], [{"role": "system", "content": "be nice"}], [{"role": "user", "content": " "}]]
-)
-def test_a_question_without_a_conversation_needs_no_call(server: OllamaServer, messages: list[object]) -> None:
-    assert Contextualizer(caller(server))("What is it?", messages, Notes()).question == "What is it?"
-    assert server.chats == []
-
-
-def test_only_the_last_messages_are_told_and_each_only_in_part(server: OllamaServer) -> None:
-    server.play("What was it?")
-    long = [{"role": "user", "content": f"message {n} " + "word " * 1000} for n in range(30)]
-    Contextualizer(caller(server))("and?", long, Notes())
-    prompt = server.chats[0].prompt
-    assert "message 19 " not in prompt
-    assert "message 20 " in prompt
-    assert len(prompt) < 12_000
-
-
-@pytest.mark.parametrize("reply", ["", '{"question": ""}', "I cannot do that.\nSorry."])
-def test_a_follow_up_that_cannot_be_rewritten_is_asked_as_it_came_and_it_is_said(
-    server: OllamaServer, reply: str
-) -> None:
-    server.play(reply)
-    notes = Notes()
-    assert Contextualizer(caller(server))("and in 2022?", TALK, notes).question == "and in 2022?"
-    assert notes.sentences[-1].startswith("The question was not read in the light of the conversation:")
 
 
 def test_a_model_writes_the_queries_of_the_first_correction_alone_and_none_twice(server: OllamaServer) -> None:

@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,35 +97,6 @@ def test_nothing_is_read_twice_but_what_the_passages_themselves_repeat(
         seen |= beside
 
 
-def test_two_passages_share_the_chunk_between_them_and_the_better_one_has_it() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70), (71, 90)])
-    wide = surroundings([chunks[2], chunks[0]], Document(chunks), 1)
-    assert [[c["chunk_id"] for c in passage.get("around", [])] for passage in wide] == [["c1", "c3"], []]
-
-
-def test_what_a_neighbour_repeats_of_another_passage_is_left_out() -> None:
-    chunks = cut("abcdefghijkl", [(0, 5), (3, 8), (8, 12)])
-    assert [p["text"] for p in read_wide(widened([chunks[0], chunks[2]], chunks, 1))] == ["abcdefgh", "ijkl"]
-    assert [p["text"] for p in read_wide(widened([chunks[2], chunks[0]], chunks, 1))] == ["fghijkl", "abcde"]
-
-
-def test_the_passage_itself_stays_as_it_is() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43), (52, 71)])
-    [wide] = widened(chunks[1:2], chunks, 1)
-    assert (wide["text"], wide["chunk_id"], wide["start_index"]) == ("They dive for krill.\n", "c1", 22)
-    [read] = read_wide([wide])
-    assert read["text"] == TEXT[7:43] + "\n" + " " * 8 + TEXT[52:71]
-
-
-def test_a_quote_in_the_passage_is_found_in_the_passage() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43)])
-    [wide] = read_wide(widened(chunks[1:2], chunks, 1))
-    start = wide["text"].index("krill")
-    place = locate(wide, start, start + 5)
-    assert (place.chunk_id, place.start, place.end) == ("c1", 14, 19)
-    assert TEXT[place.start_index : place.start_index + 5] == "krill"
-
-
 def test_a_quote_in_a_neighbour_is_found_in_the_neighbour() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43)])
     [wide] = read_wide(widened(chunks[1:2], chunks, 1))
@@ -141,45 +111,11 @@ def test_a_quote_half_in_the_passage_is_cited_from_the_passage() -> None:
         assert locate(wide, 2, 6).chunk_id == id_
 
 
-def test_a_section_ends_where_another_heading_begins() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70), (71, 90)], ["Ice", "Ice", "Sea", "Sea"])
-    [wide] = read_wide(widened(chunks[2:3], chunks, "section"))
-    assert wide["text"].split() == ["Whales", "sing", "loudly.", "Nobody", "knows", "why."]
-
-
-def test_what_would_be_too_long_is_left_out() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43), (52, 71)])
-    [wide] = read_wide(widened(chunks[1:2], chunks, 1, most=40))
-    assert wide["text"].split() == ["Penguins", "swim.", "They", "dive", "for", "krill."]
-
-
 def test_what_the_filter_keeps_out_is_not_read_either() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70)], ["Ice", "Ice", "Sea"])
     [wide] = read_wide(widened(chunks[1:2], chunks, 1, where={"heading": "Ice"}))
     assert "Penguins" in wide["text"]
     assert "Whales" not in wide["text"]
-
-
-def test_chunks_with_a_page_between_them_are_no_neighbours() -> None:
-    chunks = cut("a" * 10 + " " * 500 + "b" * 10, [(0, 10), (510, 520)])
-    assert widened(chunks[:1], chunks, 1) == chunks[:1]
-
-
-def test_a_field_called_context_is_the_persons_own() -> None:
-    [chunk] = cut(TEXT, [(7, 22)])
-    chunk["metadata"]["context"] = "mine"
-    assert read_wide([chunk]) == [chunk]
-    assert locate(chunk, 0, 3).chunk_id == "c0"
-
-
-@pytest.mark.parametrize("size", [0, 1])
-def test_a_passage_without_neighbours_is_read_as_it_is(size: int) -> None:
-    [chunk] = cut(TEXT, [(7, 22)])
-    [wide] = widened([chunk], [chunk], size)
-    assert wide == chunk
-    assert read_wide([wide]) == [chunk]
-    assert locate(wide, 2, 5) == locate(chunk, 2, 5)
-    assert locate(wide, 2, 5).start_index == 9
 
 
 def test_a_store_that_fails_is_said_and_nothing_is_widened() -> None:

@@ -1,7 +1,5 @@
 from typing import Any
 
-import pytest
-
 from cragraph.protocols import Notes
 from cragraph.search import TargetedQueries
 from cragraph.types import Verdict
@@ -30,29 +28,8 @@ def test_what_the_judge_corrected_is_looked_for() -> None:
     assert "383" not in query
 
 
-def test_a_form_is_not_a_figure() -> None:
-    [query] = TargetedQueries()("", [failed("The 10-K names 12 risks.")], [], Notes())
-    assert "10-K" in query
-    assert "12" not in query.replace("10-K", "")
-
-
 def test_unanswered_parts_come_first_and_as_they_are() -> None:
     parts = ["When was it published?"]
     queries = TargetedQueries()("Who wrote Dune?", [failed("Dune was written by Tolkien.")], parts, Notes())
     assert queries[0] == parts[0]
     assert len(queries) == 2
-
-
-def test_near_copies_are_asked_once() -> None:
-    claims = [failed("Apple reported revenue of 1 billion."), failed("Apple reported a revenue of 2 billion.")]
-    assert len(TargetedQueries()(QUESTION, claims, [], Notes())) == 1
-
-
-def test_there_are_at_most_count_queries() -> None:
-    claims = [failed(f"The animal{n} eats plant{n} near river{n} under mountain{n}.") for n in range(9)]
-    assert len(TargetedQueries(count=3)("", claims, [], Notes())) == 3
-
-
-@pytest.mark.parametrize("claims", [[], [failed("Apple is red.", "unjudged")], [failed("...")]])
-def test_without_anything_to_look_for_there_is_no_query(claims: list[Verdict]) -> None:
-    assert TargetedQueries()("", claims, [], Notes()) == []

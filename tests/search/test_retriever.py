@@ -3,13 +3,11 @@ from typing import ClassVar
 
 import pytest
 
-from cragraph.errors import InputError, SettingsError
-from cragraph.passages import as_passages
+from cragraph.errors import InputError
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever, SourceWeights
 from cragraph.search.fusion import Mode
 from cragraph.store import Store
-from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 MODES: list[Mode] = ["hybrid", "dense", "lexical"]
@@ -43,16 +41,6 @@ def test_a_passage_says_what_each_stage_made_of_it(store: Store) -> None:
     assert scores["retrieval"] == best["retrieval_score"]
 
 
-def test_a_side_that_did_not_find_a_passage_has_no_score(store: Store) -> None:
-    [best] = SearchRetriever(store, "dense")(["penguins"], 1, Notes())
-    assert best["metadata"]["scores"]["lexical"] is None
-
-
-def test_what_the_store_holds_is_left_as_it_is(store: Store, passages: list[Passage]) -> None:
-    SearchRetriever(store)(["penguins"], 3, Notes())
-    assert "scores" not in store.get([passages[3]["chunk_id"]])[0]["metadata"]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_filter_holds_on_both_sides(store: Store, mode: Mode) -> None:
     found = SearchRetriever(store, mode)(["net revenue of Apple"], 6, Notes(), where={"year": 2022})
@@ -65,38 +53,8 @@ def test_a_search_for_nothing_is_refused(store: Store, queries: list[str], k: in
         SearchRetriever(store)(queries, k, Notes())
 
 
-def test_an_empty_store_finds_nothing(embeddings: HashEmbeddings) -> None:
-    from cragraph.store import open_store
-
-    with open_store(None, embeddings) as empty:
-        assert SearchRetriever(empty)(["anything and everything"], 5, Notes()) == []
-
-
-def test_a_compound_question_finds_both_halves(store: Store) -> None:
-    asked = "Who knows why whales sing and how thick is the ice of the south pole?"
-    found = SearchRetriever(store)([asked], 2, Notes())
-    assert set(sources(found)) == {"whales.md", "ice.md"}
-
-
 def test_several_queries_are_fused_and_each_finds_its_own(store: Store) -> None:
     found = SearchRetriever(store)(["penguins dive", "whales sing"], 2, Notes())
-    assert set(sources(found)) == {"birds.md", "whales.md"}
-
-
-def test_a_repeated_query_is_searched_once(store: Store, embeddings: HashEmbeddings) -> None:
-    embeddings.asked.clear()
-    SearchRetriever(store)(["penguins", " penguins "], 2, Notes())
-    assert embeddings.asked == ["penguins"]
-
-
-def test_an_expander_adds_its_queries(store: Store) -> None:
-    class Whales:
-        name = "whales"
-
-        def __call__(self, question: str, notes: Notes) -> list[str]:
-            return ["whales sing"]
-
-    found = SearchRetriever(store, expand=Whales())(["penguins dive"], 2, Notes())
     assert set(sources(found)) == {"birds.md", "whales.md"}
 
 
@@ -110,25 +68,6 @@ def test_a_less_reliable_source_ranks_below_an_equal_one(store: Store) -> None:
     assert scores["weight"] == 0.3
     values = [p["retrieval_score"] or 0.0 for p in weighed]
     assert values == sorted(values, reverse=True)
-
-
-def test_a_source_of_weight_0_is_left_out(store: Store) -> None:
-    found = SearchRetriever(store, weights=SourceWeights({"*.md": 0.0}))(["net revenue"], 6, Notes())
-    assert found == []
-
-
-def test_the_first_pattern_that_matches_decides() -> None:
-    weights = SourceWeights({"drafts/final*": 0.9, "drafts/*": 0.2})
-    final, draft, other = as_passages(
-        [{"text": "x", "source": "drafts/final.md"}, {"text": "y", "source": "drafts/a.md"}, {"text": "z"}]
-    )
-    assert [weights(final), weights(draft), weights(other)] == [0.9, 0.2, 1.0]
-
-
-@pytest.mark.parametrize("weight", [-0.1, 1.5])
-def test_a_weight_outside_0_and_1_is_refused(weight: float) -> None:
-    with pytest.raises(SettingsError, match=r"drafts/\*"):
-        SourceWeights({"drafts/*": weight})
 
 
 def test_what_is_degraded_in_the_store_is_noted(store: Store) -> None:

@@ -35,7 +35,3 @@ def test_one_passage_is_held_to_the_filter_as_the_store_holds_all(store: Store, 
     found = {p["text"] for p in store.dense("one", 9, where)}
     assert {p["text"] for p in as_passages(ROWS) if fits(p, where)} == found
     assert 0 < len(found) < len(ROWS)
-
-
-def test_without_a_filter_everything_fits() -> None:
-    assert all(fits(p, None) for p in as_passages(ROWS))

@@ -20,6 +20,7 @@ from cragraph.store.collections import checked_name, may_pass
 from cragraph.store.records import DEFAULT
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
+from tests.support.cases import cases
 
 EMBEDDINGS = HashEmbeddings(48)
 
@@ -139,20 +140,7 @@ def test_the_same_file_in_two_collections_is_cited_from_the_one_that_is_asked(he
 # -- filters -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("where", "passes"),
-    [
-        (None, True),
-        ({"collection": "WORK "}, True),
-        ({"collection": "home"}, False),
-        ({"collection": {"$ne": "work"}}, False),
-        ({"collection": {"$in": ["home", "work"]}, "year": 1}, True),
-        ({"$and": [{"collection": "home"}, {"year": 1}]}, False),
-        ({"$or": [{"collection": "home"}, {"year": 1}]}, True),
-        ({"$or": [{"collection": "home"}, {"collection": "other"}]}, False),
-        ({"$or": [{"$and": [{"collection": "home"}, {"a": 1}]}, {"b": 2}]}, True),
-    ],
-)
+@pytest.mark.parametrize(("where", "passes"), cases("store/collections", "a filter tells"))
 def test_a_filter_tells_which_collections_it_lets_through(where: Any, passes: bool) -> None:
     assert may_pass(where, "work") is passes
 

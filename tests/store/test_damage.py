@@ -15,6 +15,7 @@ from cragraph.passages import as_passages
 from cragraph.store import Store, forget, ingest, open_store
 from cragraph.tables import StoredTables
 from cragraph.testing import HashEmbeddings
+from tests.support.cases import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 WAYS = ("empty", "halved", "zeroed", "flipped", "removed")
@@ -117,15 +118,7 @@ def changed(folder: Path, sql: str) -> None:
     db.close()
 
 
-@pytest.mark.parametrize(
-    ("sql", "asked_again"),
-    [
-        ("UPDATE vectors SET vector = zeroblob(192) WHERE id = 5", 1),
-        ("DELETE FROM vectors WHERE id = 5", 0),
-        ("UPDATE chunks SET text = 'other words' WHERE id = 5", 1),
-        ("DELETE FROM words_data WHERE id > 100", 0),
-    ],
-)
+@pytest.mark.parametrize(("sql", "asked_again"), cases("store/damage", "what was changed inside"))
 def test_what_was_changed_inside_is_noticed_and_made_again(
     scene: Path, tmp_path: Path, sql: str, asked_again: int
 ) -> None:

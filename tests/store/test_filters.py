@@ -9,6 +9,7 @@ from cragraph.passages import as_passage
 from cragraph.store import Store, checked_where, open_store, parse_where
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
+from tests.support.cases import cases
 
 FIELDS = {"year": "number", "ticker": "text", "final": "true/false", "mixed": "number or text", "page": "number"}
 
@@ -37,25 +38,7 @@ def test_a_filter_gets_the_types_of_its_fields(where: Any, checked: Any) -> None
     assert checked_where(where, FIELDS) == checked
 
 
-@pytest.mark.parametrize(
-    ("where", "said"),
-    [
-        ({"yaer": 2023}, "did you mean year? Fields that exist: final (true/false), mixed"),
-        ({"$not": {"year": 1}}, "no field '$not'"),
-        ({"year": {"$regex": "a"}}, "'$regex' on year is no operator"),
-        ({"year": {"$in": []}}, "a list of values"),
-        ({"year": {"$in": "abc"}}, "a list of values"),
-        ({"year": {}}, "tests nothing"),
-        ({"$or": []}, "a list of filters"),
-        ({"$and": [{}]}, "wanted an object"),
-        ({"year": None}, "wanted text, a number"),
-        ({"year": "soon"}, "wanted a number"),
-        ({"ticker": {"$gt": 3}}, "wanted a field of numbers"),
-        ({"final": "perhaps"}, "true or false"),
-        ({"year": {"$gt": True}}, "wanted a number"),
-        ("year=1", "wanted an object"),
-    ],
-)
+@pytest.mark.parametrize(("where", "said"), cases("store/filters", "what is wrong"))
 def test_what_is_wrong_with_a_filter_is_said(where: Any, said: str) -> None:
     with pytest.raises(InputError) as error:
         checked_where(where, FIELDS)

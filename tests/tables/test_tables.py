@@ -15,6 +15,7 @@ from cragraph.passages import as_passages
 from cragraph.search.neighbours import read_wide
 from cragraph.tables.engine import compute
 from cragraph.types import Condition, Query
+from tests.support.cases import cases
 
 COSTS = """ref,place,injury,cost_gbp,day
 I-1,Yard,yes,0.10,2025-01-14
@@ -31,60 +32,21 @@ def table(tmp_path: Path, text: str, name: str = "costs.csv") -> Table:
     return found
 
 
-def test_a_column_whose_name_ends_in_a_sign_can_be_ranked(tmp_path: Path) -> None:
-    costs = table(tmp_path, "site,cost (GBP)\nNorth,12.5\nSouth,9.0\n")
-    [column] = [name for name in costs.columns if name != "site"]
-    assert "North" in compute(query("largest", column), costs, 0.9)["answer"]
-
-
 def query(operation: str, column: str = "", where: Sequence[Condition] = (), **more: Any) -> Query:
     given = {"source": "", "table": "", "operation": operation, "column": column, "where": [*where]}
     return cast(Query, given | more)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "unit"),
-    [
-        ("1,240.50", "1240.50", ""),
-        ("£2,500", "2500", "GBP"),
-        ("85.00 €", "85.00", "EUR"),
-        ("(310)", "-310", ""),
-        ("−4.5 kg", "-4.5", "kg"),
-        ("1 240", "1240", ""),
-        ("12%", "12", "%"),
-        ("12 to 14", None, ""),
-        ("007", None, ""),
-        ("01632 960 145", None, ""),
-        ("2025-03-14", None, ""),
-        ("1,24", None, ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "value", "unit"), cases("tables/tables", "a cell is read"))
 def test_a_cell_is_read_as_the_figure_that_it_is(text: str, value: str | None, unit: str) -> None:
     read = number_of(text)
     assert (read and (read.value, read.unit)) == (value and (Decimal(value), unit))
 
 
-@pytest.mark.parametrize(
-    ("values", "kind", "unit"),
-    [
-        (["1", "2,000", "n/a"], "number", ""),
-        (["64,50", "1.250,25"], "number", ""),
-        (["£5", "£7.50"], "number", "GBP"),
-        (["850 g", "2 kg"], "text", ""),
-        (["64,50", "71.25"], "text", ""),
-        (["3", "about 4"], "text", ""),
-        (["yes", "no", "yes"], "flag", ""),
-        (["2025-01-14", "2025-02-03"], "date", ""),
-        (["January 2025", "February 2025"], "date", ""),
-    ],
-)
+@pytest.mark.parametrize(("values", "kind", "unit"), cases("tables/tables", "a column holds what"))
 def test_a_column_holds_what_all_of_its_cells_are(values: list[str], kind: str, unit: str) -> None:
     column = read_column("amount", values)
     assert (column.kind, column.unit) == (kind, unit)
-
-
-def test_decimal_commas_are_a_columns_and_not_a_cells() -> None:
-    assert read_column("amount", ["64,50", "1.250,25"]).numbers == (Decimal("64.50"), Decimal("1250.25"))
 
 
 def test_a_sum_is_exact_and_says_what_it_left_out(tmp_path: Path) -> None:
@@ -187,11 +149,6 @@ def test_total_rows_are_added_to_nothing_and_a_total_that_differs_is_a_doubt(tmp
         assert compute(query("count"), table(tmp_path, rows))["value"] == "2"
 
 
-def test_a_column_may_be_called_title(tmp_path: Path) -> None:
-    made = compute(query("sum", "copies"), table(tmp_path, "title,copies\nLaw,4\nBread,1\n", "library.csv"))
-    assert made["value"] == "5"
-
-
 def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:
     rows = "| Job | Price GBP | Wait |\n|---|---|---|\n| New chain | 7.00 | 3 |\n| Puncture | 5.50 | 1 |\n"
     text = f"# Fees\n\nIntro.\n\n{rows}"
@@ -211,12 +168,6 @@ def test_two_tables_of_one_file_are_told_apart(tmp_path: Path) -> None:
         ("May", "12"),
         ("June", "14"),
     ]
-
-
-def test_equal_rows_are_counted_each(tmp_path: Path) -> None:
-    twice = table(tmp_path, "item,amount\n" + "tea,2.50\n" * 200)
-    made = compute(query("sum", "amount"), twice)
-    assert (made["value"], made["rows"]) == ("500", 200)
 
 
 def test_cells_are_those_of_the_file_whatever_signs_their_values_and_columns_hold(tmp_path: Path) -> None:

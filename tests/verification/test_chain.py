@@ -50,27 +50,6 @@ def test_the_next_judge_takes_over_and_it_is_said(
     assert notes.models["judge"] == "second"
 
 
-@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
-def test_when_none_is_left_every_claim_is_unjudged(
-    script: Callable[..., Any], scripted: Make, claims: list[Claim], passages: list[Passage]
-) -> None:
-    notes = Notes()
-    verdicts = JudgeChain([scripted(script, "only")])(claims, passages, notes)
-    assert [(v["verdict"], v["support"], v["contradiction"]) for v in verdicts] == [("unjudged", 0.0, 0.0)] * 3
-    assert [verdict["text"] for verdict in verdicts] == [claim["text"] for claim in claims]
-    assert "no judge is left" in notes.sentences[0]
-    assert "judge" not in notes.models
-
-
-def test_the_second_judge_is_not_asked_when_the_first_one_can(
-    scoring: Make, claims: list[Claim], passages: list[Passage]
-) -> None:
-    notes, second = Notes(), scoring("second")
-    JudgeChain([scoring("first"), second])(claims, passages, notes)
-    assert second.asked == []
-    assert notes.sentences == []
-
-
 def test_a_judge_that_hangs_is_left_behind(
     scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
 ) -> None:
@@ -80,40 +59,6 @@ def test_a_judge_that_hangs_is_left_behind(
     release.set()
     assert {verdict["judge"] for verdict in verdicts} == {"second"}
     assert "no verdict within 0.05 s" in notes.sentences[0]
-
-
-def test_a_quick_judge_is_not_hurt_by_the_limit(scoring: Make, claims: list[Claim], passages: list[Passage]) -> None:
-    notes = Notes()
-    assert JudgeChain([scoring("first")], timeout=20)(claims, passages, notes)[0]["judge"] == "first"
-    assert notes.sentences == []
-
-
-def test_a_time_limit_inside_a_judge_is_reported_as_its_own(
-    scripted: Make, claims: list[Claim], passages: list[Passage]
-) -> None:
-    notes = Notes()
-    JudgeChain([scripted(broken(TimeoutError("read timed out")), "only")], timeout=20)(claims, passages, notes)
-    assert "TimeoutError: read timed out" in notes.sentences[0]
-
-
-def test_claims_that_a_judge_leaves_open_go_on_to_the_next(
-    scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
-) -> None:
-    def half(claims: Sequence[Claim], passages: Sequence[Passage]) -> Any:
-        first, *rest = claims
-        return [verdict_of(first, "supported", 0.8, 0, None, "", "half"), *(unjudged(c, "", "half") for c in rest)]
-
-    notes, second = Notes(), scoring("second")
-    verdicts = JudgeChain([scripted(half, "half"), second])(claims, passages, notes)
-    assert [verdict["judge"] for verdict in verdicts] == ["half", "second", "second"]
-    assert second.asked == [["Costs fell.", "Profits doubled."]]
-    assert notes.sentences == ["Judge 'half' left 2 claims unjudged; 'second' took over."]
-
-
-def test_no_claims_need_no_judge(scoring: Make, passages: list[Passage]) -> None:
-    judge = scoring("first")
-    assert JudgeChain([judge])([], passages, Notes()) == []
-    assert judge.asked == []
 
 
 def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(
@@ -129,10 +74,3 @@ def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(
     assert notes.sentences[1] == (
         "Judge 'second' failed (TimeoutError: the deadline of the run has passed); 'last' took over."
     )
-
-
-def test_a_failing_judge_is_in_the_log(
-    scripted: Make, claims: list[Claim], passages: list[Passage], caplog: pytest.LogCaptureFixture
-) -> None:
-    JudgeChain([scripted(broken(KeyError("x")), "first")])(claims, passages, Notes())
-    assert "Judge 'first' failed (KeyError: 'x')" in caplog.text

@@ -8,6 +8,7 @@ from cragraph.language.markers import find_markers
 from cragraph.passages import as_passages
 from cragraph.testing import judged, quoted, verdict
 from cragraph.verification.citations import cite
+from tests.support.cases import cases
 
 PASSAGES = as_passages(
     [
@@ -82,59 +83,10 @@ def test_markers_are_verified_moved_dropped_inserted_and_numbered(
     assert cited(answer, labels, evidence) == (text, numbers)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Use `rows[1]` to read it.",
-        "Use ``a[1]`` there.",
-        "```python\nx = rows[1]\n```",
-        "[1] first item\n\n[2] second item",
-        "- [1] first item\n- [2] second item",
-        "[1]: https://example.org",
-        "See [1](https://example.org) there.",
-        "The set x[1] is small.",
-        "The value rows_seen[2] is small.",
-        "The value rows[2] = 3 is small.",
-        "It grew [sic] in [2023] by [a lot].",
-        "An interval of [0] or [10-99].",
-    ],
-)
+@pytest.mark.parametrize("answer", cases("verification/citations", "brackets that"))
 def test_brackets_that_are_no_markers_are_left_alone(answer: str) -> None:
     assert cite(answer, [], PASSAGES) == (answer, [])
     assert find_markers(answer) == [] or all(not (1 <= n <= 3) for m in find_markers(answer) for n in m.numbers)
-
-
-def test_another_passage_that_says_the_same_may_be_cited_too() -> None:
-    passages = as_passages(
-        ["Revenue was $394 billion.", "In 2022 the revenue was $394 billion.", "Revenue was $383 billion."]
-    )
-    text, numbers = cited("Revenue was $394 billion [2].", ["supported"], [0], passages)
-    assert (text, numbers) == ("Revenue was $394 billion [1].", [(1, 1)])
-    text, numbers = cited("Revenue was $394 billion [3].", ["supported"], [0], passages)
-    assert (text, numbers) == ("Revenue was $394 billion [1].", [(1, 0)])
-
-
-def test_a_marker_within_a_sentence_speaks_for_the_words_before_it() -> None:
-    answer = "Revenue was $394 billion in 2022 [1] and the phone was launched in 2007 [2]."
-    text, citations = cite(answer, judged(answer, ["supported"], PASSAGES, [0]), PASSAGES)
-    assert text == answer
-    assert [c["chunk_id"] for c in citations] == [PASSAGES[0]["chunk_id"], PASSAGES[1]["chunk_id"]]
-
-
-def test_two_claims_of_one_sentence_are_cited_each_at_its_end() -> None:
-    answer = "Revenue was $394 billion and the phone was launched in 2007."
-    first, second = answer.split(" and ")
-    claims = [
-        verdict(text=first, evidence=quoted(PASSAGES, 0)),
-        verdict(text=second, start=answer.index(second), evidence=quoted(PASSAGES, 1)),
-    ]
-    assert cite(answer, claims, PASSAGES)[0] == "Revenue was $394 billion [1] and the phone was launched in 2007 [2]."
-
-
-def test_without_verdicts_markers_that_name_a_passage_are_kept_as_not_verified() -> None:
-    text, citations = cite(f"{REVENUE} [2]. Pigs fly [7].", [], PASSAGES)
-    assert text == f"{REVENUE} [1]. Pigs fly."
-    assert [(c["number"], c["verified"], c["quote"]) for c in citations] == [(1, False, "")]
 
 
 @pytest.mark.parametrize(
@@ -144,14 +96,6 @@ def test_a_citation_is_verified_only_where_its_claim_is_supported(labels: list[s
     answer = f"{REVENUE} [1]."
     _, citations = cite(answer, judged(answer, labels, PASSAGES, [0]), PASSAGES)
     assert [c["verified"] for c in citations] == [verified]
-
-
-def test_a_citation_used_twice_is_verified_only_if_both_sentences_are_supported() -> None:
-    answer = f"{REVENUE} [1]. Costs fell by 3% [1]."
-    _, one = cite(answer, judged(answer, ["supported", "unjudged"], PASSAGES, [0, None]), PASSAGES)
-    _, both = cite(answer, judged(answer, SS, PASSAGES, [0, 0]), PASSAGES)
-    assert [c["verified"] for c in one] == [False]
-    assert [(c["number"], c["verified"]) for c in both] == [(1, True)]
 
 
 def test_a_citation_has_the_documented_fields() -> None:
@@ -182,16 +126,6 @@ def test_a_citation_has_the_documented_fields() -> None:
     }
 
 
-def test_a_passage_cited_twice_shows_both_quotes_in_the_order_of_the_answer() -> None:
-    passages = as_passages(["Costs fell by 3%. Sales rose by 5%. Rent stayed."])
-    answer = "Sales rose by 5% [1]. Costs fell by 3% [1]. Sales rose by 5% [1]."
-    claims = judged(answer, ["supported"] * 3, passages, [0, 0, 0])
-    for claim, quote in zip(claims, ("Sales rose by 5%.", "Costs fell by 3%.", "Sales rose by 5%."), strict=True):
-        claim["evidence"] = quoted(passages, 0, quote)
-    _, [citation] = cite(answer, claims, passages)
-    assert (citation["quote"], citation["quotes"]) == ("Sales rose by 5%.", ["Sales rose by 5%.", "Costs fell by 3%."])
-
-
 def test_at_most_five_passages_are_cited_and_further_markers_go() -> None:
     passages = as_passages([f"Metal number {n} is heavy." for n in "abcdefg"])
     answer = " ".join(f"Metal number {n} is heavy." for n in "abcdefg")
@@ -201,26 +135,7 @@ def test_at_most_five_passages_are_cited_and_further_markers_go() -> None:
     assert len(cite(answer, judged(answer, ["supported"] * 7, passages, list(range(7))), passages, most=2)[1]) == 2
 
 
-@pytest.mark.parametrize("key", ["chunk_id", "prefix"])
-def test_the_same_chunk_is_cited_once(key: str) -> None:
-    one, other = as_passages([f"{REVENUE}. {'x' * 120} one", f"{REVENUE}. {'x' * 120} two"])
-    for passage in (one, other):
-        passage["chunk_id"] = "same" if key == "chunk_id" else ""
-    answer = f"{REVENUE} [1]. {REVENUE} [2]."
-    text, citations = cite(answer, judged(answer, SS, [one, other], [0, 1]), [one, other])
-    assert (text, len(citations)) == (f"{REVENUE} [1]. {REVENUE} [1].", 1)
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ("- Revenue was $394 billion\n- Pigs fly", "- Revenue was $394 billion [1]\n- Pigs fly"),
-        ("**Revenue was $394 billion.**\n\nPigs fly", "**Revenue was $394 billion.** [1]\n\nPigs fly"),
-        ("“Revenue was $394 billion.”\n\nPigs fly", "“Revenue was $394 billion.” [1]\n\nPigs fly"),
-        ("Revenue was $394 billion!\n\nPigs fly", "Revenue was $394 billion [1]!\n\nPigs fly"),
-        ("Revenue is `x`\n\nPigs fly", "Revenue is `x` [1]\n\nPigs fly"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "text"), cases("verification/citations", "an inserted marker stands"))
 def test_an_inserted_marker_stands_after_the_words_and_before_the_stop(answer: str, text: str) -> None:
     assert cited(answer, ["supported", "unsupported"], [0, None])[0] == text
 
@@ -230,24 +145,6 @@ def test_a_marker_in_a_table_stays_in_its_cell() -> None:
     answer = f"| What | How much |\n|---|---|\n{row}"
     claims = [verdict(text=row, start=answer.index(row), evidence=quoted(PASSAGES, 0))]
     assert cite(answer, claims, PASSAGES)[0].endswith("| Revenue | $394 billion [1] |")
-
-
-def test_nothing_is_inserted_into_a_code_block() -> None:
-    answer = "```\nRevenue was $394 billion\n```"
-    claims = [verdict(text=answer, evidence=quoted(PASSAGES, 0))]
-    assert cite(answer, claims, PASSAGES) == (answer, [])
-
-
-def test_offsets_that_a_judge_guessed_cut_no_word() -> None:
-    answer = "Revenue was enormous."
-    claims = [verdict(text="Revenue was eno", evidence=quoted(PASSAGES, 0))]
-    assert cite(answer, claims, PASSAGES)[0] == "Revenue was enormous [1]."
-
-
-def test_opinions_get_no_marker() -> None:
-    answer = "I like revenue."
-    claims = [verdict(text=answer, type="opinion", evidence=quoted(PASSAGES, 0))]
-    assert cite(answer, claims, PASSAGES) == (answer, [])
 
 
 PIECES = st.lists(

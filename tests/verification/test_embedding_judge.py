@@ -7,13 +7,11 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
-from cragraph.models.cache import CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.embedding import EmbeddingJudge
-from cragraph.verification.judges.verdicts import checked
 
 
 @dataclass
@@ -43,42 +41,6 @@ def test_everything_is_embedded_in_one_call_and_each_text_once() -> None:
     assert "Profits doubled in 2022." in texts
 
 
-def test_a_second_pass_over_the_same_passages_embeds_only_what_is_new() -> None:
-    embeddings = CountingEmbeddings()
-    judge = EmbeddingJudge(embeddings)
-    judge(split_claims(ANSWER), PASSAGES, Notes())
-    judge(split_claims(ANSWER), PASSAGES, Notes())
-    assert len(embeddings.calls) == 1
-    judge(split_claims("Costs fell."), PASSAGES, Notes())
-    assert len(embeddings.calls[-1]) < len(embeddings.calls[0])
-
-
-def test_a_cache_that_is_handed_in_is_used() -> None:
-    shared = CachedEmbeddings(CountingEmbeddings())
-    EmbeddingJudge(shared)(split_claims(ANSWER), PASSAGES, Notes())
-    assert len(shared.cache) > 0
-
-
-def test_few_windows_are_embedded_however_long_the_passage() -> None:
-    embeddings = CountingEmbeddings()
-    long = as_passages([" ".join(f"Sentence number {number} is about sales." for number in range(300))])
-    EmbeddingJudge(embeddings)(split_claims("Sales rose in spring."), long, Notes())
-    assert len(embeddings.calls[0]) <= 4
-
-
-def test_closeness_raises_support() -> None:
-    def near(text: str) -> list[float]:
-        return [1.0, 0.0]
-
-    def far(text: str) -> list[float]:
-        return [1.0, 0.0] if text == "Turnover went up." else [0.0, 1.0]
-
-    claims, passages = split_claims("Turnover went up."), as_passages(["Sales rose in spring."])
-    [high] = EmbeddingJudge(CountingEmbeddings(make=near))(claims, passages, Notes())
-    [low] = EmbeddingJudge(CountingEmbeddings(make=far))(claims, passages, Notes())
-    assert high["support"] > low["support"]
-
-
 def test_another_figure_is_not_supported_however_close_the_sentences() -> None:
     judge = EmbeddingJudge(CountingEmbeddings(make=lambda text: [1.0, 0.0]))
     passages = as_passages(["Apple's revenue was $383 billion in 2023."])
@@ -86,13 +48,6 @@ def test_another_figure_is_not_supported_however_close_the_sentences() -> None:
     assert verdict["verdict"] == "contradicted"
     assert verdict["support"] < 0.5
     assert "$383 billion in the passage, $394 billion in the claim" in verdict["reasoning"]
-
-
-@pytest.mark.parametrize("claim", ["Sales fell in spring.", "Sales did not rise in spring."])
-def test_the_opposite_is_not_supported_however_close_the_sentences(claim: str) -> None:
-    judge = EmbeddingJudge(CountingEmbeddings(make=lambda text: [1.0, 0.0]))
-    [verdict] = judge(split_claims(claim), as_passages(["Sales rose in spring."]), Notes())
-    assert verdict["verdict"] == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -103,26 +58,6 @@ def test_the_opposite_is_not_supported_however_close_the_sentences(claim: str) -
 def test_useless_vectors_are_refused(make: Callable[[str], list[float]]) -> None:
     with pytest.raises(ModelError, match="one vector of finite numbers a text"):
         EmbeddingJudge(CountingEmbeddings(make=make))(split_claims(ANSWER), PASSAGES, Notes())
-
-
-def test_a_zero_vector_is_close_to_nothing() -> None:
-    verdicts = EmbeddingJudge(CountingEmbeddings(make=lambda text: [0.0, 0.0]))(split_claims(ANSWER), PASSAGES, Notes())
-    assert all(0.0 <= verdict["support"] <= 1.0 for verdict in verdicts)
-
-
-def test_every_verdict_is_sound_and_the_notes_name_the_model() -> None:
-    notes, claims = Notes(), split_claims(ANSWER)
-    verdicts = EmbeddingJudge(CountingEmbeddings())(claims, PASSAGES, notes)
-    assert checked(verdicts, claims, PASSAGES, "embedding") == verdicts
-    assert notes.models["judge embeddings"] == "CountingEmbeddings"
-
-
-def test_no_claims_and_no_text_cost_no_call() -> None:
-    embeddings = CountingEmbeddings()
-    judge = EmbeddingJudge(embeddings)
-    assert judge([], PASSAGES, Notes()) == []
-    assert judge(split_claims("Sales rose."), as_passages([" "]), Notes())[0]["verdict"] == "unsupported"
-    assert embeddings.calls == []
 
 
 def test_the_embedded_encoder_serves_a_paraphrase() -> None:

@@ -3,7 +3,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.grounding import ClaimWord, Grounding
 from cragraph.models.grounding_features import readable
 from cragraph.passages import as_passages
@@ -12,6 +11,7 @@ from cragraph.types import Claim
 from cragraph.verification.judges.encoder import EncoderJudge, held
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import curves
+from tests.support.cases import cases
 
 PASSAGES = as_passages(["Revenue was $3.2 million this year. It rose.", "Berlin is the capital."])
 ANSWER = "In short: Revenue was $3.5 million. 매출은 증가했다."
@@ -73,15 +73,7 @@ def test_the_probabilities_decide_the_verdict(grounding: Grounding, label: str) 
     assert verdict["judge"] == "encoder"
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Revenue was $3.5 million.", "contradicted"),
-        ("Sales fell in May.", "contradicted"),
-        ("Revenue was $3.2 million at Initech.", "partially_supported"),
-        ("Berlin is not the capital.", "contradicted"),
-    ],
-)
+@pytest.mark.parametrize(("text", "label"), cases("verification/encoder_judge", "facts and words hold"))
 def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: str, label: str) -> None:
     model = FakeModel([Grounding(0.99, 0.01, 0.0)])
     passages = as_passages(["Revenue was $3.2 million. Sales rose in May.", "Berlin is the capital."])
@@ -89,22 +81,6 @@ def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: 
     assert verdict["verdict"] == label
     assert verdict["support"] < 0.5
     assert model.opinions[0][1], "the model was told that facts object"
-
-
-@pytest.mark.parametrize("text", ["It rose.", "It  ROSE [1]", "Berlin is the capital."])
-def test_a_sentence_that_was_copied_is_supported_without_the_network(text: str) -> None:
-    model = FakeModel([])
-    [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
-    assert verdict["verdict"] == "supported"
-    assert not model.asked
-
-
-def test_a_part_of_a_sentence_is_read_for_the_rest_may_deny_it() -> None:
-    passages = as_passages(["It is a rumour that the shop is closed on Sundays."])
-    model = FakeModel([Grounding(0.03, 0.87, 0.1)])
-    [verdict] = EncoderJudge(model)([claim("The shop is closed on Sundays.")], passages, Notes())
-    assert verdict["verdict"] == "unsupported"
-    assert model.asked[0][0] == ["The shop is closed on Sundays."]
 
 
 def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span() -> None:
@@ -115,21 +91,6 @@ def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span
     assert verdict["reasoning"].startswith("Without support: '$3.2', 'million'; ")
 
 
-def test_what_facts_object_to_is_pointed_at_beside_the_doubtful_words() -> None:
-    text = "Revenue was $3.5 million at Initech."
-    model = FakeModel([Grounding(0.1, 0.9, 0.0, (ClaimWord(0, 7, 0.9), ClaimWord(8, 11, 0.1)))])
-    [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
-    assert [text[a:b] for a, b in verdict["unsupported_spans"]] == ["Revenue", "$3.5 million", "Initech"]
-
-
-def test_a_supported_claim_and_one_that_was_rephrased_have_no_spans() -> None:
-    model = FakeModel([Grounding(0.9, 0.1, 0.0, WORDS), Grounding(0.1, 0.9, 0.0, WORDS)])
-    rephrased = Claim(text="Revenue was $3.5 million.", start=3, end=10, type="factual")
-    first, second = EncoderJudge(model)([claim(TRUE, TRUE), rephrased], PASSAGES, Notes())
-    assert "unsupported_spans" not in first
-    assert "unsupported_spans" not in second
-
-
 def test_the_evidence_is_an_exact_quote() -> None:
     model = FakeModel([Grounding(0.8, 0.1, 0.1)])
     text = "The capital is Berlin."
@@ -138,16 +99,6 @@ def test_the_evidence_is_an_exact_quote() -> None:
     assert evidence is not None
     assert evidence["quote"] == PASSAGES[1]["text"][evidence["start"] : evidence["end"]] == "Berlin is the capital."
     assert evidence["chunk_id"] == PASSAGES[1]["chunk_id"]
-
-
-def test_without_another_judge_a_claim_in_another_script_is_unjudged_and_noted_while_the_others_are_judged() -> None:
-    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS)])
-    notes = Notes()
-    claims = [claim("매출은 증가했다."), claim(TRUE, TRUE)]
-    verdicts = EncoderJudge(model)(claims, PASSAGES, notes)
-    assert [v["verdict"] for v in verdicts] == ["unjudged", "supported"]
-    assert model.asked == [([TRUE], ["Revenue was $3.2 million this year."])], "it reads the window that is quoted"
-    assert notes.sentences == ["The encoder judge reads English only: what is in another language is unjudged."]
 
 
 @pytest.mark.parametrize("text", ["매출은 증가했다.", "Der Umsatz ist im Jahr 2020 auf 3,2 Millionen gestiegen."])
@@ -171,26 +122,6 @@ def test_a_passage_in_another_language_is_left_out_and_noted(text: str) -> None:
     assert notes.sentences == ["The encoder judge reads English only: passages in another language were left out."]
 
 
-def test_an_english_claim_against_passages_in_another_language_is_left_to_the_other_judge() -> None:
-    judge = EncoderJudge(FakeModel([]), LexicalJudge())
-    [verdict] = judge([claim("Revenue rose.", "Revenue rose.")], as_passages(["매출은 증가했다."]), Notes())
-    assert verdict["judge"] == "lexical"
-
-
-def test_no_claims_give_no_verdicts() -> None:
-    assert EncoderJudge(FakeModel([]))([], PASSAGES, Notes()) == []
-
-
-def test_the_support_by_words_is_taken_into_account_for_each_claim() -> None:
-    model = FakeModel([Grounding(0.8, 0.1, 0.1), Grounding(0.8, 0.1, 0.1)])
-    claims = [claim(TRUE, TRUE), claim("Bananas grew in Norway.", "Bananas grew in Norway.")]
-    EncoderJudge(model)(claims, PASSAGES, Notes())
-    (held, fine), (invented, objected) = model.opinions
-    assert held > 0.5 > invented
-    assert objected
-    assert not fine
-
-
 MOVED = as_passages(
     [
         "It rained for most of the summer. The loan desk was moved into the town hall in May. "
@@ -206,44 +137,6 @@ class Broken:
 
     def embed_query(self, text: str) -> list[float]:
         raise OSError("no server")
-
-
-@dataclass
-class Choosing(FakeModel):
-    """Supports what is read with one text, and nothing else."""
-
-    text: str = ""
-
-    def judge(self, claims: Sequence[str], texts: Sequence[str]) -> list[Grounding]:
-        self.asked.append((list(claims), list(texts)))
-        return [Grounding(0.9, 0.1, 0.0) if text == self.text else Grounding(0.1, 0.9, 0.0) for text in texts]
-
-
-def test_what_is_said_in_other_words_is_read_with_the_sentence_nearest_in_meaning_and_quotes_it() -> None:
-    desk = "The loan desk was moved into the town hall in May."
-    model = Choosing([], text=desk)
-    [verdict] = EncoderJudge(model, embeddings=EmbeddedEncoder())([claim(REWORDED, REWORDED)], MOVED, Notes())
-    [(claims, texts)] = model.asked
-    assert claims == [REWORDED, REWORDED]
-    assert texts[0] == "People in a different building complained of the noise.", "the window by words comes first"
-    assert texts[1] == desk
-    assert verdict["evidence"] is not None
-    assert verdict["evidence"]["quote"] == desk
-
-
-def test_the_window_by_words_is_quoted_where_it_supports_better() -> None:
-    model = Choosing([], text="People in a different building complained of the noise.")
-    [verdict] = EncoderJudge(model, embeddings=EmbeddedEncoder())([claim(REWORDED, REWORDED)], MOVED, Notes())
-    assert verdict["evidence"] is not None
-    assert verdict["evidence"]["quote"] == model.text
-
-
-@pytest.mark.parametrize("text", ["Revenue was $3.2 million this year.", "Revenue was $3.5 million this year."])
-def test_a_copy_and_a_claim_that_facts_contradict_are_compared_with_nothing_else(text: str) -> None:
-    notes = Notes()
-    [places] = held([claim(text, text)], PASSAGES, Broken(), notes)
-    assert len(places) == 1
-    assert notes.sentences == []
 
 
 def test_without_an_embedding_model_evidence_is_looked_for_by_words_and_that_is_said() -> None:

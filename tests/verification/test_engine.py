@@ -9,9 +9,9 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Answered, Notes
 from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Claim
-from cragraph.verification.claims import SentenceExtractor, split_claims, uncovered_parts
-from cragraph.verification.signals import SIGNALS, SignalOptions
+from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.verifier import Verifier, VerifierOptions
+from tests.support.cases import cases
 
 PASSAGES = as_passages([{"text": "Gold shines and is heavy.", "ticker": "AU"}, "Lead is heavy and dull."])
 ANSWER = "Gold shines. Lead floats."
@@ -65,20 +65,6 @@ def test_an_answer_is_judged_measured_and_scored() -> None:
     assert found.ms > 0
 
 
-def test_only_the_signals_that_the_policy_needs_are_measured_beside_the_cheap_ones() -> None:
-    plain, weighted = run(build()), run(build(), policy="weighted")
-    assert "alignment" not in plain.signals
-    assert {"alignment", "citation_coverage", "fact_score"} <= weighted.signals.keys()
-    assert "relevance" not in weighted.signals
-
-
-def test_all_policies_side_by_side_measure_every_signal() -> None:
-    found = run(build(), policy_scores=True)
-    assert found.signals.keys() == SIGNALS.keys()
-    assert list(found.policy_scores) == ["claims", "weighted", "reliability", "similarity"]
-    assert found.confidence == found.policy_scores["claims"]
-
-
 def test_the_weighted_policy_is_the_sum_of_its_signals_and_reports_the_issues_of_all_three() -> None:
     found = run(build(), policy="weighted")
     signals = found.signals
@@ -92,35 +78,10 @@ def test_the_weighted_policy_is_the_sum_of_its_signals_and_reports_the_issues_of
     assert found.to_dict()["overall_score"] == found.confidence
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"judge": "llm"}, "The judge 'llm' needs a chat model"),
-        ({"judge": "custom"}, r"The judge 'custom' needs a judge passed to create_graph\(judge=...\)"),
-        ({"judge": "magic"}, "The judge 'magic' is not known; available are"),
-        ({"policy": "magic"}, "there is no policy 'magic'; choose one of"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), cases("verification/engine", "an unknown judge or"))
 def test_an_unknown_judge_or_policy_is_the_callers_error(given: dict[str, str], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         run(build(), **given)
-
-
-def test_a_verifier_checks_its_settings_when_it_is_built() -> None:
-    with pytest.raises(SettingsError, match="no judge 'llm'"):
-        build(fallback=["llm"])
-    with pytest.raises(SettingsError, match="no signal 'charm'"):
-        build(options=VerifierOptions(measure=("charm",)))
-    with pytest.raises(SettingsError, match="sum to 1"):
-        build(options=VerifierOptions(weights={"reliability": {"retrieval_quality": 1.0}}))
-    with pytest.raises(SettingsError, match="no policy 'magic'"):
-        build(options=VerifierOptions(weights={"magic": {}}))
-
-
-def test_custom_weights_reach_the_policy() -> None:
-    weights = {"alignment": 0.0, "citation": 0.0, "facts": 1.0}
-    found = run(build(options=VerifierOptions(weights={"weighted": weights})), policy="weighted")
-    assert found.confidence == found.signals["fact_score"]
 
 
 # -- failure ---------------------------------------------------------------------------------------------------
@@ -187,12 +148,6 @@ def test_a_claim_that_one_judge_declines_goes_to_the_next() -> None:
     assert found.confidence == 1.0
 
 
-def test_a_judge_under_two_names_is_tried_once() -> None:
-    bad = Failing({}, "bad")
-    run(build(judges={"auto": bad, "bad": bad}, fallback=["bad"]), judge="auto")
-    assert bad.asked == ["Gold shines.", "Lead floats."]
-
-
 class Broken:
     name = "broken"
 
@@ -210,59 +165,6 @@ def test_when_verification_fails_altogether_the_answer_comes_back_unjudged(caplo
     assert notes.sentences == ["Verification failed (ModelError: no JSON)."]
     assert "verification failed" in caplog.text
     assert found.to_dict()["claims"][0]["verdict"] == "unjudged"
-
-
-def test_the_sentences_take_over_from_an_extractor_that_fails() -> None:
-    found = run(build(extractor=Broken()))
-    assert len(found.claims) == 2
-    assert found.degraded == ("Claim extraction by 'broken' failed (ModelError: no JSON); 'sentences' took over.",)
-
-
-def test_a_policy_whose_signal_cannot_be_measured_gives_way_to_claims() -> None:
-    found = run(build(), question="", policy="similarity")
-    assert (found.policy, found.confidence) == ("claims", 0.4)
-    assert found.degraded == (
-        "Policy 'similarity' could not be computed: relevance needs a question.",
-        "The confidence is that of the policy 'claims' instead of 'similarity'.",
-    )
-
-
-class BrokenEmbeddings(HashEmbeddings):
-    def embed_documents(self, texts: Any) -> Any:
-        raise ConnectionError("refused")
-
-
-def test_without_embeddings_similarities_come_from_shared_words() -> None:
-    found = run(build(embeddings=BrokenEmbeddings()), policy="similarity")
-    assert found.policy == "similarity"
-    assert (
-        "The embedding model failed (ConnectionError: refused); similarities were measured by shared words."
-        in found.degraded
-    )
-
-
-class Hanging(FakeJudge):
-    """Says nothing until it is released."""
-
-    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        self.release.wait()  # type: ignore[attr-defined]
-        return super().__call__(claims, passages, notes)
-
-
-def test_a_judge_that_hangs_is_stood_in_for_after_its_time_limit() -> None:
-    judge = Hanging({"Gold": 0.9}, "hanging")
-    judge.release = Event()  # type: ignore[attr-defined]
-    options = VerifierOptions(judge_timeout=0.05)
-    found = run(
-        build(judges={"hanging": judge, "good": FakeJudge({"Gold": 0.9}, "good")}, options=options), judge="hanging"
-    )
-    judge.release.set()  # type: ignore[attr-defined]
-    assert found.judge == "good"
-    assert found.degraded == ("Judge 'hanging' failed (TimeoutError: no verdict within 0.05 s); 'good' took over.",)
-
-
-def test_there_is_a_time_limit_where_nobody_sets_one() -> None:
-    assert VerifierOptions().judge_timeout == 300.0
 
 
 def test_the_threshold_of_the_run_decides_what_is_grounded() -> None:
@@ -283,14 +185,6 @@ def test_every_source_that_supports_a_claim_is_named() -> None:
     assert found.verified_sources == [p["chunk_id"] for p in passages[:2]]
 
 
-@pytest.mark.parametrize(("threshold", "sources"), [(0.7, 1), (0.6, 2)])
-def test_how_close_a_supporting_source_must_be_is_a_setting(threshold: float, sources: int) -> None:
-    passages = as_passages(["Gold shines in the evening sun.", "Gold shines."])
-    options = VerifierOptions(signals=SignalOptions(attribution_threshold=threshold))
-    found = run(build(embeddings=None, options=options), "Gold shines in the sun.", passages)
-    assert len(found.verified_sources) == sources
-
-
 # -- inputs at the edges ---------------------------------------------------------------------------------------
 
 
@@ -307,11 +201,6 @@ def test_without_passages_nothing_is_supported_and_no_judge_is_asked(passages: A
     assert {v["verdict"] for v in found.claims} == {"unsupported"}
     assert judge.asked == []
     assert (found.confidence, found.is_grounded) == (0.0, False)
-
-
-def test_opinions_and_questions_are_not_counted_against_the_answer() -> None:
-    found = run(build(), "Gold shines. I think lead is ugly. Is lead heavy?")
-    assert (found.confidence, found.claims_checked) == (1.0, 1)
 
 
 # -- known facts and alignment ---------------------------------------------------------------------------------
@@ -344,20 +233,6 @@ def test_known_facts_count_in_every_policy_and_are_an_issue() -> None:
     assert "The answer contradicts known facts" in dull.issues
 
 
-def test_an_answer_that_contradicts_itself_has_the_issue() -> None:
-    found = run(build(judges={"good": FakeJudge({"Sales": 0.9}, "good")}), "Sales rose in May. Sales fell in May.")
-    assert found.signals["internal_consistency"] == 0.0
-    assert "The answer contradicts itself" in found.issues
-
-
-def test_known_facts_that_no_judge_can_compare_leave_the_signal_unmeasured() -> None:
-    found = run(
-        build(judges={"bad": Failing({}, "bad")}, fallback=[]), judge="bad", known_facts=["x"], policy="reliability"
-    )
-    assert "knowledge_consistency" not in found.signals
-    assert found.policy == "claims"
-
-
 class Scorer:
     name = "scorer"
 
@@ -382,52 +257,7 @@ def test_an_injected_scorer_measures_alignment_beside_the_judging() -> None:
     assert scorer.thread != current_thread().name
 
 
-@pytest.mark.parametrize("score", [TimeoutError("slow"), float("nan"), 7.0, "high"])
-def test_a_scorer_that_fails_leaves_alignment_to_keyword_overlap(score: Any) -> None:
-    with_scorer, without = run(build(alignment=Scorer(score)), policy="weighted"), run(build(), policy="weighted")
-    assert with_scorer.signals["alignment"] == without.signals["alignment"]
-    assert "alignment was measured by keyword overlap" in with_scorer.degraded[0]
-
-
-def test_a_scorer_is_not_asked_when_nothing_needs_it() -> None:
-    scorer = Scorer(0.85)
-    run(build(alignment=scorer))
-    assert scorer.asked == []
-
-
-class Waiting(FakeJudge):
-    """Judges only once the scorer has begun."""
-
-    begun: Event
-
-    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
-        assert self.begun.wait(100), "the scorer did not run beside the judge"
-        return super().__call__(claims, passages, notes)
-
-
-def test_scorer_and_judge_run_side_by_side() -> None:
-    judge = Waiting({"Gold": 0.9}, "good")
-    judge.begun = Event()
-
-    class Signalling(Scorer):
-        def __call__(self, *args: Any) -> float:
-            judge.begun.set()
-            return super().__call__(*args)
-
-    assert run(build(judges={"good": judge}, alignment=Signalling(0.5)), policy="weighted").judge == "good"
-
-
 # -- cache, coverage ----------------------------------------------------------------------------
-
-
-def test_what_an_extractor_leaves_out_is_named() -> None:
-    def first(answer: str, notes: Notes) -> list[Claim]:
-        return split_claims(answer)[:1]
-
-    first.name = "first"  # type: ignore[attr-defined]
-    found = run(build(extractor=first))
-    assert found.uncovered == ({"text": "Lead floats", "start": 13, "end": 24},)
-    assert "Part of the answer was not checked: “Lead floats”" in found.issues
 
 
 def test_a_claim_is_judged_once_within_and_across_runs() -> None:
@@ -458,27 +288,7 @@ def test_eight_threads_get_the_same_verification() -> None:
     assert all(one == expected for one in found)
 
 
-def test_the_settings_of_the_signals_reach_them() -> None:
-    options = VerifierOptions(signals=SignalOptions(uncertainty_phrases=("floats",), identifier_fields=("ticker",)))
-    found = run(build(options=options), "Gold (AU) floats.", policy="weighted")
-    assert found.signals["uncertainty"] == pytest.approx(1 / 3, abs=1e-6)
-    assert found.signals["citation_coverage"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("answer", "covered", "left"),
-    [
-        ("Gold shines. Lead floats.", ["Gold shines.", "Lead floats."], []),
-        ("Gold shines. Lead floats.", [], ["Gold shines", "Lead floats"]),
-        ("# Metals\n\nHere is what I found:\n\n- Gold shines. [1]", ["Gold shines."], []),
-        (
-            "Gold shines, and lead is a dull heavy toxic metal.",
-            ["Gold shines"],
-            ["and lead is a dull heavy toxic metal"],
-        ),
-        ("Gold, by the way, shines.", ["shines"], []),
-    ],
-)
+@pytest.mark.parametrize(("answer", "covered", "left"), cases("verification/engine", "statements that no claim"))
 def test_statements_that_no_claim_covers_are_named(answer: str, covered: list[str], left: list[str]) -> None:
     claims = [Claim(text=t, start=answer.index(t), end=answer.index(t) + len(t), type="factual") for t in covered]
     parts = uncovered_parts(answer, claims)
@@ -524,31 +334,21 @@ def test_a_founding_policy_keeps_its_formula_and_reports_what_the_reader_says(po
     assert "The answer may not address the question." in found.issues
 
 
-def test_a_reader_that_fails_is_said_and_leaves_the_confidence_to_the_verdicts() -> None:
-    for wrong in (ValueError("no weights"), 1.5, float("nan")):
-        found = run(build(scorer=Reader(wrong)), "Gold shines.")
-        assert (found.confidence, found.answered) == (1.0, None)
-        assert "The reader 'reader' failed" in found.degraded[0]
-        assert "answered" not in found.summary()
+class Hanging(FakeJudge):
+    """Says nothing until it is released."""
+
+    def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
+        self.release.wait()  # type: ignore[attr-defined]
+        return super().__call__(claims, passages, notes)
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "passages"), [("", "Gold shines.", PASSAGES), ("Q?", "", PASSAGES), ("Q?", "Gold.", [])]
-)
-def test_without_a_question_an_answer_or_a_passage_the_reader_is_not_asked(
-    question: str, answer: str, passages: Any
-) -> None:
-    reader = Reader(0.5)
-    assert run(build(scorer=reader), answer, passages, question).answered is None
-    assert reader.asked == []
-
-
-def test_a_claim_that_a_late_passage_supports_is_no_claim_that_could_not_be_verified() -> None:
-    from cragraph.build import Parts
-    from cragraph.settings import Settings
-
-    others = [f"Mill number {n} stands by a river." for n in range(11)]
-    found = Parts(Settings(store=None)).verifier("", "Gold shines.", as_passages([*others, "Gold shines."]), Notes())
-    assert (found.claims_checked, found.claims_supported, found.signals["fact_score"]) == (1, 1, 0.0)
-    assert found.is_grounded
-    assert not any("could not be verified" in issue for issue in found.issues)
+def test_a_judge_that_hangs_is_stood_in_for_after_its_time_limit() -> None:
+    judge = Hanging({"Gold": 0.9}, "hanging")
+    judge.release = Event()  # type: ignore[attr-defined]
+    options = VerifierOptions(judge_timeout=0.05)
+    found = run(
+        build(judges={"hanging": judge, "good": FakeJudge({"Gold": 0.9}, "good")}, options=options), judge="hanging"
+    )
+    judge.release.set()  # type: ignore[attr-defined]
+    assert found.judge == "good"
+    assert found.degraded == ("Judge 'hanging' failed (TimeoutError: no verdict within 0.05 s); 'good' took over.",)

@@ -1,23 +1,10 @@
 import pytest
 
 from cragraph.verification.result import level_of
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("confidence", "level"),
-    [
-        (1.0, "high"),
-        (0.9, "high"),
-        (0.895, "high"),
-        (0.8949, "medium"),
-        (0.7, "medium"),
-        (0.6949, "low"),
-        (0.5, "low"),
-        (0.4971, "low"),
-        (0.4949, "very low"),
-        (0.0, "very low"),
-    ],
-)
+@pytest.mark.parametrize(("confidence", "level"), cases("verification/levels", "each level begins at"))
 def test_each_level_begins_at_its_bound_as_the_number_is_shown(confidence: float, level: str) -> None:
     assert level_of(confidence) == level
 

@@ -13,7 +13,7 @@ from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges.nli import NLIJudge, load_nli
+from cragraph.verification.judges.nli import NLIJudge
 
 pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")
 
@@ -45,12 +45,6 @@ def test_entailment_supports_and_contradiction_contradicts(build: Build) -> None
     assert second["evidence"]["passage"] == 1
 
 
-def test_a_contradiction_that_nothing_shows_is_no_more_than_unsupported(build: Build) -> None:
-    [verdict] = NLIJudge(build())(split_claims("Costs fell."), PASSAGES[1:], Notes())
-    assert verdict["verdict"] == "unsupported"
-    assert verdict["contradiction"] > 0.6
-
-
 @pytest.mark.parametrize(
     "labels",
     [
@@ -63,11 +57,6 @@ def test_the_order_of_labels_is_read_from_the_config(build: Build, labels: tuple
     assert both(NLIJudge(build(labels))) == ["supported", "contradicted"]
 
 
-def test_two_labels_will_do(build: Build) -> None:
-    judge = NLIJudge(build(("not_entailment", "entailment")))
-    assert both(judge) == ["supported", "unsupported"]
-
-
 def test_a_figure_that_is_nowhere_is_not_supported_whatever_the_model_says(build: Build) -> None:
     passages = as_passages(["sales of 383 billion yes yes ."])
     [verdict] = NLIJudge(build())(split_claims("sales of 394 billion."), passages, Notes())
@@ -75,45 +64,9 @@ def test_a_figure_that_is_nowhere_is_not_supported_whatever_the_model_says(build
     assert "383 billion in the passage, 394 billion in the claim" in verdict["reasoning"]
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_setting_of_threads_reaches_the_model(build: Build, threads: int) -> None:
-    model = Parts(Settings(store=None, nli_model=build(), threads=threads)).nli_model
-    session, _ = model._loaded
-    assert session.get_session_options().intra_op_num_threads == threads
-
-
-def test_a_long_premise_is_cut_and_the_claim_stays_whole(build: Build) -> None:
-    model = load_nli(build())
-    scores = model([("yes " + "sales " * 500, "costs fell"), ("sales " * 500 + "yes", "costs fell")])
-    assert scores[0, 0] > scores[1, 0]
-
-
-def test_a_pair_scores_the_same_alone_and_in_a_batch(build: Build) -> None:
-    model = load_nli(build())
-    pairs = [("yes", "sales"), ("no sales rose in spring", "costs"), ("sales " * 30, "rose"), *[("no", "x")] * 40]
-    together = model(pairs)
-    for pair, row in zip(pairs, together, strict=True):
-        assert model([pair])[0] == pytest.approx(row, rel=1e-5)
-
-
-def test_the_notes_name_the_model(build: Build) -> None:
-    notes = Notes()
-    NLIJudge(build())(split_claims("sales rose."), PASSAGES, notes)
-    assert "nli model" in notes.models
-
-
-def test_without_text_nothing_is_supported(build: Build) -> None:
-    assert judged(NLIJudge(build()), "sales rose.", as_passages([" "])) == "unsupported"
-
-
 def test_a_place_that_does_not_exist_is_named() -> None:
     with pytest.raises(WeightsError, match="neither a folder nor an installed package"):
         NLIJudge("no_such_package_anywhere")
-
-
-def test_a_package_without_a_model_is_named() -> None:
-    with pytest.raises(WeightsError, match=r"the package 'json' holds no tokenizer\.json"):
-        NLIJudge("json")
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json", "config.json"])
@@ -148,35 +101,15 @@ def test_labels_without_names_are_found_by_obvious_pairs_and_it_is_said(unnamed:
     assert notes.models["nli labels"] == "by obvious pairs"
 
 
-def test_outputs_that_obvious_pairs_do_not_tell_apart_are_refused(build: Build) -> None:
-    with pytest.raises(WeightsError, match="wanted id2label, such as"):
-        both(NLIJudge(build(("LABEL_0", "LABEL_1"))))
-
-
-@pytest.mark.parametrize("size", [{"length": 32}, {"length": 32, "batch": 1}, {"length": 32, "batch": 4}])
-def test_a_model_of_fixed_input_size_gives_the_same_as_one_of_any_size(unnamed: Build, size: dict[str, int]) -> None:
-    pairs = [("in spring sales rose .", claim) for claim in ("sales rose", "sales never rose", "costs fell in spring")]
-    free = load_nli(unnamed("enc"))(pairs)
-    assert load_nli(unnamed("enc", **size))(pairs) == pytest.approx(free, rel=1e-5)
-
-
-def test_a_token_classifier_judges_by_the_worst_word_of_the_claim(unnamed: Build) -> None:
-    model = load_nli(unnamed("ec", tokens=True))
-    scores = model([("sales rose never .", "sales rose ."), ("sales rose .", "sales never rose .")])
-    assert scores[0, 0] > 0.9
-    assert scores[1, 0] < 0.1
-
-
-def test_a_damaged_model_is_named_when_it_is_loaded(build: Build) -> None:
-    folder = build()
-    (folder / "model.onnx").write_bytes(b"no model")
-    judge = NLIJudge(folder)
-    with pytest.raises(WeightsError, match="cannot load"):
-        judge(split_claims("sales rose."), PASSAGES, Notes())
-
-
 def test_an_output_with_fewer_columns_than_labels_is_named(build: Build) -> None:
     folder = build(("neutral", "entailment"))
     (folder / "config.json").write_text(json.dumps({"id2label": {"0": "neutral", "5": "entailment"}}))
     with pytest.raises(WeightsError, match="a logit for each label"):
         NLIJudge(folder)(split_claims("sales rose."), PASSAGES, Notes())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_setting_of_threads_reaches_the_model(build: Build, threads: int) -> None:
+    model = Parts(Settings(store=None, nli_model=build(), threads=threads)).nli_model
+    session, _ = model._loaded
+    assert session.get_session_options().intra_op_num_threads == threads

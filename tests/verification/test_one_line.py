@@ -122,14 +122,6 @@ def test_validate_answer_passes_what_reaches_its_threshold_without_an_unsupporte
     assert all(row["claim"] in answer for row in found["hallucinations"])
 
 
-@pytest.mark.parametrize("support", [0.05, 0.3, 0.49, 0.5, 0.51, 0.69, 0.7, 0.95])
-def test_an_answer_of_one_supported_claim_is_doubtful_until_its_confidence_is_at_the_line(support: float) -> None:
-    found = verified([(support, "plain")], None)
-    assert found.confidence == pytest.approx(support, abs=1e-6)
-    held = found.claims[0]["verdict"] == "supported"
-    assert found.decision.outcome == ("accepted" if support >= 0.7 else "doubtful" if held else "refused")
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(KINDS, min_size=2, max_size=6), st.sampled_from([None, 0.5, 0.7, 0.9]))
 def test_pruning_scores_what_is_left_as_if_it_had_been_the_answer(
@@ -175,28 +167,6 @@ def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(poli
     assert found.confidence < alone.confidence
     if policy in ("calibrated", "claims"):
         assert not found.is_grounded
-
-
-@pytest.mark.parametrize("split", [False, True])
-def test_quotations_that_contradict_each_other_cost_nothing_and_say_so(split: bool) -> None:
-    answer = "The mill has four wheels. The mill has six wheels."
-    texts = [f"{part.rstrip('.')}." for part in answer.split(". ")] if split else [answer]
-    from cragraph.build import Parts
-    from cragraph.settings import Settings
-
-    found = Parts(Settings(store=None)).verifier("", answer, as_passages(texts), Notes(), judge="lexical")
-    assert found.is_grounded
-    assert any("which the confidence does not count" in issue for issue in found.issues)
-
-
-def test_two_steps_of_a_list_do_not_contradict_each_other() -> None:
-    from cragraph.build import Parts
-    from cragraph.settings import Settings
-
-    steps = "To reset the scanner:\n\n1. Switch it off.\n2. Hold the green button.\n3. Switch it on again."
-    found = Parts(Settings(store=None)).verifier("", steps, as_passages([steps]), Notes(), judge="lexical")
-    assert found.claims_supported >= 3
-    assert not any("contradicts itself" in issue for issue in found.issues)
 
 
 def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:

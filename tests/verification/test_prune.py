@@ -12,6 +12,7 @@ from cragraph.verification.policies import POLICIES
 from cragraph.verification.prune import prune
 from cragraph.verification.prune import pruned as pruned_verification
 from cragraph.verification.result import Verification
+from tests.support.cases import cases
 
 
 def pruned(answer: str, **labels: str) -> str:
@@ -29,68 +30,9 @@ def pruned(answer: str, **labels: str) -> str:
     return prune(answer, verdicts)[0]
 
 
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ("Gold shines. Pigs fly. Lead is heavy.", "Gold shines. Lead is heavy."),
-        ("Pigs fly. Gold shines.", "Gold shines."),
-        ("Gold shines. Pigs fly.", "Gold shines."),
-        ("Gold shines. Pigs fly. However, lead is heavy.", "Gold shines. Lead is heavy."),
-        ("Pigs fly. But gold shines.", "Gold shines."),
-        ("Gold shines. However, lead is heavy.", "Gold shines. However, lead is heavy."),
-        ("Pigs fly. As a result, gold shines.", "Gold shines."),
-        ("Pigs fly. Still waters run deep.", "Still waters run deep."),
-        ("Gold shines.\n\nPigs fly.\n\nLead is heavy.", "Gold shines.\n\nLead is heavy."),
-        ("Gold shines [1]. Pigs fly [2]. Lead is heavy [3].", "Gold shines [1]. Lead is heavy [3]."),
-        (
-            "Gold shines.\n\n- Tin bends.\n- Pigs fly.\n- Lead is heavy.",
-            "Gold shines.\n\n- Tin bends.\n- Lead is heavy.",
-        ),
-        ("1. Gold shines.\n2. Pigs fly.\n3. Lead is heavy.", "1. Gold shines.\n2. Lead is heavy."),
-        ("1. Gold shines. Pigs fly.\n2. Lead is heavy.", "1. Gold shines.\n2. Lead is heavy."),
-        ("1. Pigs fly. Gold shines.\n2. Lead is heavy.", "1. Gold shines.\n2. Lead is heavy."),
-        ("3. Gold shines.\n4. Pigs fly.\n5. Lead is heavy.", "3. Gold shines.\n4. Lead is heavy."),
-        ("# Metals\n\nGold shines.\n\n# Pigs\n\nPigs fly.", "# Metals\n\nGold shines."),
-        ("# Metals\n\n## Gold\n\nGold shines.\n\n## Pigs\n\nPigs fly.", "# Metals\n\n## Gold\n\nGold shines."),
-        ("# Pigs\n\nPigs fly.\n\n# Metals\n\nGold shines.", "# Metals\n\nGold shines."),
-        ("Three things happened:\n\n- Pigs fly.\n\nGold shines.", "Gold shines."),
-        (
-            "Three things happened:\n\n- Pigs fly.\n- Tin bends.\n\nGold shines.",
-            "Three things happened:\n\n- Tin bends.\n\nGold shines.",
-        ),
-        ("Gold does this:\n\n- Pigs fly.\n\nLead is heavy.", "Gold does this.\n\nLead is heavy."),
-        ("| What | Why |\n|---|---|\n| Gold | 1 |\n| Pigs | 2 |", "| What | Why |\n|---|---|\n| Gold | 1 |"),
-        ("**Pigs fly.** Gold shines.", "Gold shines."),
-        ("> Pigs fly.\n\nGold shines.", "Gold shines."),
-        ("Gold shines.", "Gold shines."),
-        ("Pigs fly.", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("answer", "text"), cases("verification/prune", "what is not supported"))
 def test_what_is_not_supported_goes_and_the_rest_reads_well(answer: str, text: str) -> None:
     assert pruned(answer, Pigs="unsupported", pigs="unsupported") == text
-
-
-@pytest.mark.parametrize("label", ["unsupported", "contradicted", "partially_supported", "unjudged"])
-def test_only_what_is_wholly_supported_stays(label: str) -> None:
-    assert pruned("Gold shines. Pigs fly.", Pigs=label) == "Gold shines."
-
-
-def test_a_sentence_with_one_failed_claim_of_two_goes() -> None:
-    answer = "Gold shines and pigs fly. Lead is heavy."
-    claims = [
-        verdict(text="Gold shines"),
-        verdict("unsupported", "pigs fly", start=16),
-        verdict(text="Lead is heavy.", start=26),
-    ]
-    text, kept = prune(answer, claims)
-    assert text == "Lead is heavy."
-    assert [(v["text"], v["start"], v["end"]) for v in kept] == [("Lead is heavy.", 0, 14)]
-
-
-def test_statements_without_a_verdict_and_opinions_alone_are_nothing_to_return() -> None:
-    assert prune("Gold shines.", []) == ("", [])
-    assert prune("I like gold.", [verdict(text="I like gold.", type="opinion")]) == ("", [])
 
 
 def test_kept_verdicts_stand_at_their_new_offsets() -> None:
@@ -154,23 +96,6 @@ def test_what_is_left_is_scored_by_the_policy_that_scored_the_whole() -> None:
     assert left.confidence == pytest.approx(POLICIES["calibrated"](claims[:1]), abs=1e-6)
     assert whole.confidence < left.confidence < 1.0
     assert (left.policy, left.signals["fact_score"], left.issues) == ("calibrated", 1.0, ("Mind this",))
-
-
-def test_what_is_left_is_not_grounded_below_the_threshold_of_the_run() -> None:
-    claims = (verdict("supported", "Gold shines.", support=0.7, judge="encoder"),)
-    whole = Verification(confidence=0.4, claims=claims, policy="calibrated", threshold=0.99)
-    assert not pruned_verification("Gold shines.", whole, {})[1].is_grounded
-
-
-def test_the_weights_of_the_policy_score_what_is_left() -> None:
-    signals = {"alignment": 0.2, "citation_coverage": 0.4, "fact_score": 0.0}
-    whole = Verification(
-        confidence=0.2, claims=(verdict("supported", "Gold shines."),), policy="weighted", signals=signals
-    )
-    _, left = pruned_verification(
-        "Gold shines.", whole, {"weighted": {"alignment": 0.0, "citation": 1.0, "facts": 0.0}}
-    )
-    assert left.confidence == 0.4
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,3 @@ def test_a_judge_of_another_kind_has_read_it() -> None:
     found = verified(own, judge="auto")
     assert (found.unread, found.claims_supported) == ("", 1)
     assert found.confidence > MOST_UNREAD
-
-
-def test_nothing_is_said_of_english_or_where_no_question_came(parts: Parts) -> None:
-    english = parts.verifier(
-        "When does the bakery open?", "At six.", as_passages(["The bakery opens at six."]), Notes()
-    )
-    assert english.unread == ""
-    assert verified(parts, question="").unread == ""

@@ -6,7 +6,6 @@ from lab.evals.metrics import (
     auroc,
     balanced_accuracy,
     calibration_error,
-    classified,
     reliability,
     unsupported_class,
 )
@@ -83,21 +82,3 @@ def test_the_reliability_curve_holds_each_bins_mean_and_share() -> None:
     # (1 x 0.95 + 1 x 0.15 + 2 x 0.025) / 4
     assert calibration_error(curve) == pytest.approx(0.2875)
     assert calibration_error([]) is None
-
-
-@given(SCORED)
-def test_calibration_error_stays_within_its_bounds(rows: list[tuple[bool, int]]) -> None:
-    error = calibration_error(reliability([real for real, _ in rows], [score / 10 for _, score in rows]))
-    assert error is not None
-    assert 0.0 <= error <= 1.0
-
-
-def test_a_perfectly_calibrated_score_has_no_error() -> None:
-    assert calibration_error(reliability([T, T, T, F], [0.75] * 4)) == 0.0
-
-
-def test_all_figures_come_together() -> None:
-    found = classified([T, F], [0.9, 0.2], [T, F])
-    assert (found["rows"], found["supported"], found["unsupported"]) == (2, 1, 1)
-    assert (found["balanced_accuracy"], found["f1_unsupported"], found["auroc"]) == (1.0, 1.0, 1.0)
-    assert found["ece"] == pytest.approx(0.15)

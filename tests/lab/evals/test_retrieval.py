@@ -1,18 +1,15 @@
-import builtins
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from cragraph.errors import InputError, SettingsError
+from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
 from lab.benchmarks.vectors import RememberedEmbeddings
 from lab.evals.data import read_collection
-from lab.evals.report import plot_retrieval, retrieval_table
 from lab.evals.retrieval import PlainBM25, run
+from tests.support.cases import cases
 
 CORPUS = [
     {"id": "p1", "title": "Penguins", "text": "They swim under the ice."},
@@ -58,13 +55,6 @@ def test_every_stage_is_measured_beside_plain_bm25_and_the_plain_encoder(folder:
     json.dumps(result)
 
 
-def test_progress_counts_texts_and_the_queries_of_each_stage(folder: Path) -> None:
-    seen: list[tuple[int, int, str]] = []
-    run(folder, HashEmbeddings(32), limit=2, progress=lambda *event: seen.append(event))
-    assert seen[0] == (4, 4, "embedding")
-    assert [event for event in seen if event[2] == "hybrid"] == [(1, 2, "hybrid"), (2, 2, "hybrid")]
-
-
 def test_vectors_are_embedded_once_and_kept_between_runs(folder: Path, tmp_path: Path) -> None:
     first, second = HashEmbeddings(32), HashEmbeddings(32)
     kept = RememberedEmbeddings(first, tmp_path / "cache")
@@ -76,63 +66,7 @@ def test_vectors_are_embedded_once_and_kept_between_runs(folder: Path, tmp_path:
     assert one["stages"]["dense"]["mrr"] == two["stages"]["dense"]["mrr"]
 
 
-def test_another_model_has_vectors_of_its_own(tmp_path: Path) -> None:
-    small, large = (RememberedEmbeddings(HashEmbeddings(n), tmp_path) for n in (8, 16))
-    for kept in (small, large):
-        kept.embed_documents(["krill"])
-        kept.save()
-    assert len(RememberedEmbeddings(HashEmbeddings(8), tmp_path).embed_query("krill")) == 8
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_the_table_shows_every_stage(folder: Path) -> None:
-    console = Console(width=160, record=True, file=None, quiet=False)
-    with console.capture() as shown:
-        console.print(retrieval_table(run(folder, HashEmbeddings(32))))
-    for name in ("plain bm25", "plain encoder", "lexical", "dense", "hybrid", "hybrid+rerank", "recall@100"):
-        assert name in shown.get()
-
-
-@pytest.mark.slow
-def test_the_plot_is_written(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    result = run(folder, HashEmbeddings(32))
-    plot_retrieval(result, tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(InputError, match="svg"):
-        plot_retrieval(result, tmp_path / "plot.docx")
-
-
-def test_without_matplotlib_the_message_says_what_to_install(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result = run(folder, HashEmbeddings(32))
-    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    real = builtins.__import__
-
-    def absent(name: str, *rest: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ModuleNotFoundError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(SettingsError, match=r"pip install 'cragraph\[report\]'"):
-        plot_retrieval(result, tmp_path / "plot.png")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("corpus.jsonl", None, "has no corpus.jsonl"),
-        ("corpus.jsonl", "{oops\n", r"corpus.jsonl:1 is not JSON"),
-        ("corpus.jsonl", "[1]\n", r"corpus.jsonl:1 is a list"),
-        ("corpus.jsonl", '{"id": "p1"}\n', r"corpus.jsonl:1 has no `text`"),
-        ("queries.jsonl", '{"text": "q"}\n', r"queries.jsonl:1 has no `id`"),
-        ("qrels.tsv", "q1\tp1\t1\nq1 p1\n", r"qrels.tsv:2"),
-        ("qrels.tsv", "q1\tp1\t0\n", "none of them with a relevant passage"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "message"), cases("lab/evals/retrieval", "a folder"))
 def test_a_folder_that_is_no_collection_is_explained(folder: Path, name: str, text: str | None, message: str) -> None:
     path = folder / name
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
@@ -146,11 +80,6 @@ def test_a_folder_that_is_no_collection_is_explained(folder: Path, name: str, te
 def test_judgements_come_with_a_heading_or_in_the_form_of_trec(folder: Path, qrels: str) -> None:
     (folder / "qrels.tsv").write_text(qrels, encoding="utf-8")
     assert read_collection(folder).qrels == {"q1": {"p1": 2.0}}
-
-
-def test_underscored_ids_are_read(folder: Path) -> None:
-    (folder / "corpus.jsonl").write_text(lines([{"_id": "p1", "text": "x"}]), encoding="utf-8")
-    assert read_collection(folder).passages[0]["chunk_id"] == "p1"
 
 
 def test_plain_bm25_is_the_textbooks() -> None:

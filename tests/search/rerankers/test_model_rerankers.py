@@ -52,18 +52,6 @@ def test_without_usable_scores_the_rank_decides_and_that_is_noted(score: Any) ->
     assert notes.sentences == ["Compressor gave no scores in 0..1; rerank scores are by rank."]
 
 
-def test_a_rewritten_text_chooses_the_passage_but_does_not_replace_it() -> None:
-    compressor = Compressor(make=lambda d: [Document(page_content="gist", metadata={**d[1].metadata, "score": 0.5})])
-    [found] = CompressorReranker(compressor)("q", as_passages(GIVEN), Notes())
-    assert found["text"] == "two"
-
-
-def test_a_document_without_its_metadata_is_known_by_its_text() -> None:
-    compressor = Compressor(make=lambda d: [Document(page_content="three", metadata={"relevance_score": 0.5})])
-    [found] = CompressorReranker(compressor)("q", as_passages(GIVEN), Notes())
-    assert found["source"] == "three.md"
-
-
 def test_a_document_that_was_never_given_is_an_error() -> None:
     compressor = Compressor(make=lambda d: [Document(page_content="invented")])
     with pytest.raises(ModelError, match="invented"):
@@ -74,12 +62,6 @@ def test_a_passage_returned_twice_is_kept_once_at_its_first_rank() -> None:
     compressor = Compressor(make=lambda d: [scored(d[1], 0.8), scored(d[1], 0.2)])
     [found] = CompressorReranker(compressor)("q", as_passages(GIVEN), Notes())
     assert found["rerank_score"] == 0.8
-
-
-@pytest.mark.parametrize("make", [list, lambda d: []])
-def test_nothing_in_or_nothing_out_is_nothing(make: Any) -> None:
-    given = as_passages(GIVEN) if make is not list else []
-    assert CompressorReranker(Compressor(make=make))("q", given, Notes()) == []
 
 
 class CrossEncoder:
@@ -104,8 +86,3 @@ def test_a_cross_encoder_scores_every_pair_under_its_headings() -> None:
 def test_scores_outside_0_and_1_are_log_odds() -> None:
     found = CrossEncoderReranker(CrossEncoder(-2.0, 2.0), "x")("q", as_passages(["a", "b"]), Notes())
     assert [p["rerank_score"] for p in found] == pytest.approx([0.881, 0.119], abs=1e-3)
-
-
-def test_a_cross_encoder_that_miscounts_is_an_error() -> None:
-    with pytest.raises(ModelError, match="1 scores for 3 passages"):
-        CrossEncoderReranker(CrossEncoder(0.5), "x")("q", as_passages(GIVEN), Notes())

@@ -44,13 +44,6 @@ def test_a_sentence_that_answers_in_other_words_brings_its_passage_forward() -> 
     assert order(NearestReranker(EmbeddedEncoder())(question, passages, Notes())) == ["1", "0"]
 
 
-def test_a_passage_is_as_near_as_its_nearest_stretch() -> None:
-    reranker, level = NearestReranker(EmbeddedEncoder()), "The ground is level. " * 12
-    alone, among, without = reranker.nearest(MONEY, scored(TREASURER, f"{level}\n\n{TREASURER}", level))
-    assert among == pytest.approx(alone, abs=0.1)
-    assert among > without + 0.05
-
-
 def test_no_passage_is_lost_and_what_was_not_compared_stands_behind() -> None:
     passages = scored(*(f"Room {n} has a stove. {TREASURER if n == 3 else BOX}" for n in range(FIRST + 5)))
     notes = Notes()
@@ -62,21 +55,6 @@ def test_no_passage_is_lost_and_what_was_not_compared_stands_behind() -> None:
     compared = set(order(LexicalReranker()(MONEY, passages, Notes()))[:FIRST])
     assert set(order(found)[:FIRST]) == compared
     assert not notes.sentences
-
-
-@pytest.mark.parametrize(
-    ("question", "passages"),
-    [
-        ("Wer kümmert sich um das Geld im Verein?", scored(TREASURER, BOX)),
-        (MONEY, as_passages([TREASURER, BOX])),
-        (MONEY, scored(BOX)),
-        (MONEY, []),
-    ],
-    ids=["another language", "handed in by the caller", "one passage", "none"],
-)
-def test_words_alone_decide_where_nothing_is_to_be_compared(question: str, passages: list[Passage]) -> None:
-    expected = LexicalReranker()(question, passages, Notes())
-    assert NearestReranker(Failing())(question, passages, Notes()) == expected
 
 
 def test_a_model_that_fails_is_said_and_words_order() -> None:
