@@ -28,8 +28,7 @@ DEFAULT = (
     "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",
     "graph/routing.py:tests/graph/test_routing.py",
     "cragraph/search/fusion.py:tests/search/test_fusion.py,tests/search/test_retriever.py",
-    "cragraph/store/filters.py:tests/store/test_filters.py,tests/store/test_parsing.py,"
-    "tests/search/test_within.py",
+    "cragraph/store/filters.py:tests/store/test_filters.py,tests/store/test_parsing.py,tests/search/test_within.py",
 )
 LIBRARIES = ("hypothesis", "langchain_core.embeddings", "langgraph.graph", "numpy", "pydantic_settings")
 LONGEST = 300
