@@ -5,7 +5,6 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Unpack, cast
@@ -227,7 +226,7 @@ class Parts:
         """The classifier of the nli judge, None where none is set."""
         if self.settings.nli_model is None:
             return None
-        return replace(load_nli(self.settings.nli_model), threads=self.settings.threads or 0)
+        return load_nli(self.settings.nli_model, self.settings.threads or 0)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 

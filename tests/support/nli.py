@@ -29,6 +29,7 @@ WORDS = [
     "never",
     "open",
 ]
+LABELS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 YES, NO = WORDS.index("yes"), WORDS.index("no")
 
 
@@ -47,10 +48,10 @@ def make_nli(folder: Path, labels: tuple[str, ...] = ("entailment", "neutral", "
     return folder
 
 
-def make_unnamed(
+def make_reader_of_claims(
     folder: Path, columns: str, *, length: int | None = None, tokens: bool = False, batch: int | None = None
 ) -> Path:
-    """Writes a model that reads the claim alone, whose labels are ``LABEL_0``…; `columns` orders its outputs: e, n, c.
+    """Writes a model that reads the claim alone; `columns` orders its outputs by the first letters of their labels.
 
     Claims with "no", "not", "never" or "open" are contradicted. With `tokens` it is a token classifier.
     """
@@ -61,7 +62,7 @@ def make_unnamed(
         votes[WORDS.index(word), columns.index("c")] = 9.0
     save(folder / "model.onnx", votes, claim=True, tokens=tokens, size=(batch or "batch", length or "length"))
     tokenizer().save(str(folder / "tokenizer.json"))
-    labels = {str(i): f"LABEL_{i}" for i in range(len(columns))}
+    labels = {str(i): LABELS[letter] for i, letter in enumerate(columns)}
     (folder / "config.json").write_text(json.dumps({"id2label": labels}))
     return folder
 

@@ -43,10 +43,10 @@ def build(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def unnamed(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a tiny entailment model whose labels say nothing."""
+def reader_of_claims(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a tiny entailment model that reads the claim alone."""
     nli = pytest.importorskip("tests.support.nli", reason="the tiny model is built with onnx (the dev extra)")
-    return partial(nli.make_unnamed, tmp_path)
+    return partial(nli.make_reader_of_claims, tmp_path)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,19 +66,19 @@ def test_a_figure_that_is_nowhere_is_not_supported_whatever_the_model_says(build
 
 
 def test_a_place_that_does_not_exist_is_named() -> None:
-    with pytest.raises(WeightsError, match="neither a folder nor an installed package"):
-        NLIJudge("no_such_package_anywhere")
+    with pytest.raises(WeightsError, match=r"no_such_folder holds no model.onnx and no tokenizer.json and no config"):
+        NLIJudge("no_such_folder")
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json", "config.json"])
 def test_a_missing_file_is_named(build: Build, missing: str) -> None:
     folder = build()
     (folder / missing).unlink()
-    with pytest.raises(WeightsError, match=r"no ONNX model" if missing == "model.onnx" else missing):
+    with pytest.raises(WeightsError, match=f"holds no {missing}; wanted an ONNX classifier"):
         NLIJudge(folder)
 
 
-@pytest.mark.parametrize("labels", [("neutral", "contradiction"), ("entailment", "maybe")])
+@pytest.mark.parametrize("labels", [("neutral", "contradiction"), ("entailment", "maybe"), ("LABEL_0", "LABEL_1")])
 def test_labels_that_do_not_say_what_they_mean_are_refused(build: Build, labels: tuple[str, ...]) -> None:
     with pytest.raises(WeightsError, match="name them in id2label"):
         NLIJudge(build(labels))
@@ -91,14 +92,11 @@ def test_a_config_that_cannot_be_read_is_named(build: Build, config: str) -> Non
         NLIJudge(folder)
 
 
-@pytest.mark.parametrize("columns", ["enc", "cne", "nec", "ec", "ce"])
-def test_labels_without_names_are_found_by_obvious_pairs_and_it_is_said(unnamed: Build, columns: str) -> None:
-    notes = Notes()
-    judge = NLIJudge(unnamed(columns))
-    [rose] = judge(split_claims("Sales rose in spring."), as_passages(["In spring sales rose."]), notes)
-    [fell] = judge(split_claims("Sales never rose in spring."), as_passages(["In spring sales rose."]), notes)
-    assert (rose["verdict"], fell["verdict"] in ("unsupported", "contradicted")) == ("supported", True)
-    assert notes.models["nli labels"] == "by obvious pairs"
+@pytest.mark.parametrize("size", [{"length": 32}, {"length": 32, "batch": 1}, {"tokens": True}])
+def test_a_model_of_fixed_size_or_of_tokens_judges_too(reader_of_claims: Build, size: dict[str, Any]) -> None:
+    judge = NLIJudge(reader_of_claims("ec", **size))
+    assert judged(judge, "Sales rose in spring.", PASSAGES[:1]) == "supported"
+    assert judged(judge, "Sales never rose in spring.", PASSAGES[:1]) != "supported"
 
 
 def test_an_output_with_fewer_columns_than_labels_is_named(build: Build) -> None:
@@ -111,5 +109,5 @@ def test_an_output_with_fewer_columns_than_labels_is_named(build: Build) -> None
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_setting_of_threads_reaches_the_model(build: Build, threads: int) -> None:
     model = Parts(Settings(store=None, nli_model=build(), threads=threads)).nli_model
-    session, _ = model._loaded
+    session, _ = model._opened
     assert session.get_session_options().intra_op_num_threads == threads
