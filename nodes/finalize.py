@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from cragraph.answers.candidates import is_row
 from cragraph.answers.ranking import MOST_ROWS
-from cragraph.answers.yes_no import lead
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped
 from cragraph.graph.state import State
@@ -85,7 +84,7 @@ class Finalize:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        ended = told_of_doubt(led(respond(state, context, self.weights or {}), state), state)
+        ended = told_of_doubt(respond(state, context, self.weights or {}), state)
         checked, decision = ended.checked, ended.decision
         near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
         if near and state.attempts:
@@ -159,15 +158,6 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
             decision = replace(decision, why=checked.unread)
         return refused(decision, checked, said, context)
     return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
-
-
-def led(ended: Response, state: State) -> Response:
-    """An accepted answer of quotations with the Yes or No before it that its question asks for, where that is sure."""
-    sure = ended.decision is not None and ended.decision.accepted and state.decided not in BY_PERSON
-    if not sure or state.models.get("generator") != "extractive" or (ended.checked and ended.checked.conflicts):
-        return ended
-    said = lead(state.asked or state.question, ended.answer)
-    return replace(ended, answer=f"{said}: {ended.answer}") if said else ended
 
 
 def told_of_doubt(ended: Response, state: State) -> Response:

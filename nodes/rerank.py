@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cragraph.answers.questions import read_question
 from cragraph.errors import ModelError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best, relevance
 from cragraph.graph.state import State
+from cragraph.language.questions import read_question
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker, stand_in
 from cragraph.search.neighbours import NO_STORE, Size, all_read, without_around

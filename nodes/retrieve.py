@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cragraph.answers.followups import points_back
 from cragraph.errors import InputError, StoreMissingError, encodable
 from cragraph.graph.context import Context
 from cragraph.graph.routing import best
 from cragraph.graph.state import EPHEMERAL, State
 from cragraph.language.markers import find_markers
+from cragraph.language.questions import points_back
 from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever

@@ -1,25 +1,19 @@
 """How likely an answer is to answer its question, and the places in the passages that do."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cragraph.answers.candidates import Candidate, candidates
 from cragraph.answers.conflicts import differing
-from cragraph.answers.questions import read_question, split_question
 from cragraph.answers.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.language.facts.polarity import denials, denied_stretches
 from cragraph.language.markers import without_markers
+from cragraph.language.questions import asks_whether, read_question, split_question
 from cragraph.language.words import content_words, normalised, terms
 from cragraph.protocols import Answered, Notes, Told
 from cragraph.types import AnswerSpan, Conflict, Passage
 
-_ASKS_WHETHER: Final = re.compile(
-    r"\W*(?:is|are|am|was|were|do|does|did|can|could|may|might|must|shall|should|will|would|has|have|had)\s(?!.*\bor\b)",
-    re.I,
-)
-"""How a question begins that is answered by yes or no; one that gives a choice is not."""
 _LET: Final = frozenset(terms("allowed permitted"))
 """What is not allowed or permitted is what stands before it: its words need not follow the "not"."""
 MOST_SPANS: Final = 12
@@ -108,11 +102,6 @@ class WhetherReader:
             return None
         best = ranking.scored[0].candidate
         return Told(best.passage, best.start, best.end, denies(asked, best.text))
-
-
-def asks_whether(question: str) -> bool:
-    """Whether a question is one that is answered by yes or no."""
-    return _ASKS_WHETHER.match(question) is not None
 
 
 def denies(question: str, sentence: str) -> bool:

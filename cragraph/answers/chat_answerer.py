@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from cragraph.answers.answered import asks_whether, denies
+from cragraph.answers.answered import denies
 from cragraph.answers.excerpts import BUDGET, Excerpt, excerpts
 from cragraph.answers.extractive import FLOOR, ExtractiveGenerator
-from cragraph.answers.questions import split_question
 from cragraph.answers.ranking import AnswerRanker
 from cragraph.errors import ModelError
 from cragraph.language.declining import declines, declining
 from cragraph.language.markers import CITED, find_markers, without_markers, without_references
+from cragraph.language.questions import asks_whether, split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages

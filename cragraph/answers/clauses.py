@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Final
 
 from cragraph.answers.candidates import LONGEST, Candidate
-from cragraph.answers.questions import Question
 from cragraph.answers.rows import CERTAIN, Lookup
+from cragraph.language.questions import Question
 from cragraph.language.words import content_words, normalised
 from cragraph.types import Passage
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from cragraph.answers.candidates import candidates
-from cragraph.answers.questions import QUOTED_KINDS, Kind, Question
 from cragraph.answers.ranking import Ranking, Scored
 from cragraph.answers.rows import lookup
 from cragraph.language.facts import Fact, compare, extract
@@ -19,6 +18,7 @@ from cragraph.language.facts.compare import matches
 from cragraph.language.facts.dates import dates
 from cragraph.language.facts.polarity import negations, opposite_words, opposites, possible, stems
 from cragraph.language.lexicon import LEXICON, pattern
+from cragraph.language.questions import QUOTED_KINDS, Kind, Question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, content_words, shortened, terms, topic
 from cragraph.types import Conflict, ConflictSide, Passage
@@ -196,7 +196,7 @@ def _within(one: Scored, other: Scored) -> bool:
     return not a or not b or a in b or b in a
 
 
-_SINGLE: Final = frozenset({Kind.OTHER, Kind.DEFINITION, Kind.LIST})
+_SINGLE: Final = frozenset({Kind.OTHER, Kind.LIST})
 """Kinds whose answer may be a word or two."""
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from cragraph.answers.candidates import Candidate, candidates, is_list
 from cragraph.answers.conflicts import differing
-from cragraph.answers.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.answers.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.answers.rows import names_its_columns
 from cragraph.language.languages import unread
 from cragraph.language.markers import without_markers, without_references
+from cragraph.language.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.protocols import Brief, Notes

@@ -6,38 +6,24 @@ from typing import Any, Final
 
 from cragraph.language.facts import Fact, extract
 from cragraph.language.markers import without_markers
+from cragraph.language.questions import ASKING, AUXILIARY, GAP, PERSON, THING, points_back
 from cragraph.language.words import content_words
 from cragraph.passages import as_message
 from cragraph.protocols import Notes
 from cragraph.turns import NEEDS_MODEL, Turn, about_the_talk, by_rules, last_answer
 
-_PERSON: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I)
-_THING: Final = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|this one|that one)\b"
-    r"|\b(?:this|that|these|those)\b(?=\s*(?:\?|$|is|are|was|were|did|does|do|happen|end|start|work|cost|mean))"
-    r"|(?<!is )(?<!are )(?<!was )(?<!were )\bthere\b(?=\s*(?:\?|$|in\b|on\b|at\b))",
-    re.I,
-)
-_OF_PERSONS: Final = re.compile(r"\b(?:they|them|their|theirs)\b", re.I)
 _OWNING: Final = frozenset(("his", "her", "its", "their", "hers", "theirs"))
 _OPENS: Final = re.compile(r"^(?:and|but|so|ok(?:ay)?|then|also)\b[, ]*", re.I)
-_ABOUT: Final = re.compile(r"^(?:(?:and|but|or)\s+)?(?:(?:what|how) about|and|or)\b[, ]*", re.I)
-_VERB: Final = re.compile(
-    r"\b(?:is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|may|must|who|what|when|where|why|how"
-    r"|which|tell|give|list|name|[a-z]{3,}ed)\b",
-    re.I,
-)
+_VERB: Final = re.compile(rf"\b(?:{AUXILIARY}|{ASKING}|tell|give|list|name|[a-z]{{3,}}ed)\b", re.I)
 _PREPOSITION: Final = re.compile(
     r"\b(?:for|in|on|at|of|by|with|from|to|during|after|before|under|between|since)\b", re.I
 )
 _NOUNS: Final = re.compile(
-    r"\b(?:the|a|an|our|your|my|this|these|those)\s+((?:[\w’'-]+\s+){0,3}?[\w’'-]+)(?=\s+(?:in|on|at|of|by|with|from|to|for|is|are|was"
-    r"|were|do|does|did|has|have|had|can|could|will|would|should|be|get|take|cost|begin|start|end|weigh|last|work)\b|\s*[?,.]|\s*$)",
+    r"\b(?:the|a|an|our|your|my|this|these|those)\s+((?:[\w’'-]+\s+){0,3}?[\w’'-]+)"
+    rf"(?=\s+(?:in|on|at|of|by|with|from|to|for|{AUXILIARY}|get|take|cost|begin|start|end|weigh|last|work)\b|\s*[?,.]|\s*$)",
     re.I,
 )
-_ASKS: Final = re.compile(
-    r"\?\s*$|^\W*(?:who|what|when|where|why|how|which|did|does|do|is|are|was|were|tell|give|list)\b", re.I
-)
+_ASKS: Final = re.compile(rf"\?\s*$|^\W*(?:{ASKING}|{AUXILIARY}|tell|give|list)\b", re.I)
 TITLE: Final = 4  # words of a turn that only names what the conversation is about
 
 
@@ -60,11 +46,6 @@ class FollowUps:
         return Turn("question" if alone == question else "follow-up", alone)
 
 
-def points_back(question: str) -> bool:
-    """Whether a question cannot be understood without what was said before it."""
-    return bool(_ABOUT.match(question) or _PERSON.search(question) or _THING.search(question))
-
-
 def stand_alone(question: str, conversation: Sequence[str]) -> str:
     """The question with what it points to put in; as it came where it points to nothing, or nothing is found.
 
@@ -75,13 +56,13 @@ def stand_alone(question: str, conversation: Sequence[str]) -> str:
     asking = [n for n, text in enumerate(conversation) if _ASKS.search(text)]
     place = asking[-1] if asking else len(conversation) - 1
     asked = conversation[place]
-    rest = _ABOUT.sub("", question).strip()
-    if _ABOUT.match(question) and rest and not _VERB.search(rest):
+    rest = GAP.sub("", question).strip()
+    if GAP.match(question) and rest and not _VERB.search(rest):
         return _filled(asked, rest.rstrip("?. "))
     question = _OPENS.sub("", question)
     question = question[:1].upper() + question[1:]
-    person = _PERSON.search(question) is not None
-    pronoun = _PERSON if person else _THING
+    person = PERSON.search(question) is not None
+    pronoun = PERSON if person else THING
     if pronoun.search(question) is None:
         return question
     # Who was asked for counts first, then what was asked about, then what the conversation began with.

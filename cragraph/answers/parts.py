@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate
-from cragraph.answers.questions import Question
+from cragraph.language.questions import Question
 from cragraph.language.words import content_words, terms, weight
 from cragraph.types import Passage
 

@@ -14,7 +14,6 @@ from typing import Final
 from cragraph.answers.candidates import Candidate, candidates
 from cragraph.answers.clauses import clause_named
 from cragraph.answers.parts import MOST_WINDOWS, Part, heading_of, parts_of, shares_of
-from cragraph.answers.questions import Kind, Question, read_question
 from cragraph.answers.rows import Lookup, answer_below, lookup
 from cragraph.answers.scoring import (
     Features,
@@ -25,8 +24,8 @@ from cragraph.answers.scoring import (
     read_words,
     similarities,
 )
-from cragraph.answers.spelling import corrected
 from cragraph.language.languages import seems_english
+from cragraph.language.questions import Kind, Question, corrected, read_question
 from cragraph.language.sentences import stretch_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.cache import LRU

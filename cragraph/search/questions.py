@@ -10,6 +10,7 @@ from typing import Final
 
 from cragraph.language.lexicon import words_of
 from cragraph.language.markers import without_markers
+from cragraph.language.questions import PERSON, THING, split_question
 from cragraph.language.sentences import sentences
 from cragraph.language.words import content_words, is_stopword, keywords, numbers, plain_years, terms, words
 from cragraph.models.cache import unit
@@ -27,15 +28,17 @@ TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats noth
 def decompose(question: str) -> list[str]:
     """Sub-questions that together cover the question, in its order; none where the question is simple.
 
-    Sentences and clauses; in each of these the first that applies of several years, the sides of a comparison, several
-    names, two things asked of one. English only: a question in another language is simple but for several years.
+    The questions of a text; of each the first that applies of several years, several names, two things asked of one.
+    English only: a question in another language is simple but for several years.
     """
+    asked = split_question(question)
     parts: list[str] = []
-    asks = clauses(question)
-    for clause in asks:
-        ways = (take_apart(clause) for take_apart in (years_apart, sides, names_apart, things_apart))
+    for clause in asked:
+        if parts and len(asked) > 1 and (PERSON.search(clause) or THING.search(clause)):
+            clause = f"{clause.rstrip('?')} {_subject(asked[0])}"
+        ways = (take_apart(clause) for take_apart in (years_apart, names_apart, things_apart))
         pieces = next((pieces for pieces in ways if len(pieces) > 1), None)
-        parts += [" ".join(part.split()) for part in pieces] if pieces else [clause] if len(asks) > 1 else []
+        parts += [" ".join(part.split()) for part in pieces] if pieces else [clause] if len(asked) > 1 else []
     parts = distinct(parts)
     return parts[:AT_MOST] if len(parts) > 1 else []
 
@@ -81,15 +84,8 @@ class Unwritten:
         return self.expand(question, notes)
 
 
-# -- clauses, names, things --------------------------------------------------------------------------------------------
+# -- names, things, years ----------------------------------------------------------------------------------------------
 
-_ASKS: Final = r"(?:what|which|who|whom|whose|when|where|why|how)\b"
-_VERB_ASKS: Final = (
-    r"(?:is|are|was|were|did|does|do|can|could|has|have|will)\s+(?:the|it|its|he|she|they|there|this|that)\b"
-)
-_CLAUSE: Final = re.compile(rf"\s*[,;]?\s+(?:and|or|but)\s+(?:also\s+)?(?={_ASKS}|{_VERB_ASKS})", re.I)
-_QUESTION_END: Final = re.compile(r"(?<=[?!])\s+|(?<=[a-z)]\.)\s+(?=[A-Z])")
-_PRONOUN: Final = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|the same)\b", re.I)
 _NAME: Final = r"[A-Z][\w.&'’-]*(?:\s+(?:[A-Z][\w.&'’-]*|of(?=\s+[A-Z])))*"
 _NAMES: Final = re.compile(rf"(?<!^)(?<![.?!]\s)(?:{_NAME}(?:,\s+{_NAME})*),?\s+(?:and|or)\s+{_NAME}")
 _PAIR: Final = re.compile(
@@ -98,17 +94,6 @@ _PAIR: Final = re.compile(
     r"(?=\s+(?:of|for|in|at|by|from|during|on)\s|\s*\?|\s*$)"
 )
 FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_one"))
-
-
-def clauses(question: str) -> list[str]:
-    """The questions that a text asks one after the other; a later one that points back gets the first one's subject."""
-    sentences = [part for part in _QUESTION_END.split(question.strip()) if len(words(part)) > 1]
-    parts = [clause.strip(" ,;") for sentence in sentences for clause in _CLAUSE.split(sentence)]
-    parts = [part for part in parts if len(words(part)) > 1]
-    if len(parts) < 2:
-        return [question]
-    subject = _subject(parts[0])
-    return [parts[0], *(f"{part.rstrip('?')} {subject}" if _PRONOUN.search(part) else part for part in parts[1:])]
 
 
 def names_apart(question: str) -> list[str]:
@@ -139,34 +124,8 @@ _EMPTY: Final = frozenset(("more", "less", "others", "other", "so on"))
 def _subject(clause: str) -> str:
     tail = clause.split(maxsplit=1)[-1]
     named = re.findall(_NAME, tail)
-    return " ".join(named) if named else " ".join(keywords(tail)[-4:])
+    return " ".join(named or keywords(tail)[-4:])
 
-
-# -- comparisons and years ---------------------------------------------------------------------------------------------
-
-_WITH: Final = r"(?:with|to|and|against|versus|vs\.?)"
-_TAIL: Final = (
-    r"(?P<tail>\s+(?:in terms of|with respect to|with regard to|regarding|in|for|during|on|over|as of)\s+.+)?"
-)
-_SIDES: Final = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"\bcompare\s+(?P<a>.+?)\s+{_WITH}\s+(?P<b>.+?){_TAIL}[?.\s]*$",
-        rf"\bdifferences?\s+(?:is\s+there\s+)?between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?){_TAIL}[?.\s]*$",
-        rf"\bhow\s+(?:do|does|did|is|are|was|were)\s+(?P<a>.+?)\s+(?:differ(?:ent)?|vary)\s+from\s+(?P<b>.+?)"
-        rf"{_TAIL}[?.\s]*$",
-        rf"\bhow\s+(?:do|does|did)\s+(?P<a>.+?)\s+compare\s+(?:with|to|against)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
-        rf"^(?P<a>.+?),?\s+(?:compared\s+(?:with|to)|versus|vs\.?)\s+(?P<b>.+?){_TAIL}[?.\s]*$",
-    )
-)
-_THAN: Final = re.compile(
-    r"^(?:is|are|was|were|did|does|do|has|have|had)\s+(?P<a>.+?)\s+"
-    r"(?P<what>(?:have|had|has|report|reported|a|an|\s)*(?:more|less|fewer|[a-z]+er)\b.*?)\s+than\s+(?P<b>.+?)[?.\s]*$",
-    re.I,
-)
-_OPENING: Final = re.compile(r"^(?:how|what|which|who)\s+(?:do|does|did|is|are|was|were|of)?\s*", re.I)
-_OBJECT: Final = re.compile(r"^(?P<head>.+?)\s+(?P<link>of|for|at|by|in)\s+(?P<object>.+)$", re.I)
-_OWNER: Final = re.compile(r"['’]s?$")
 
 _YEAR: Final = r"(?:19|20)\d\d"
 _YEARS: Final = re.compile(
@@ -174,35 +133,6 @@ _YEARS: Final = re.compile(
     rf"(?P<rest>(?:\s*(?:,\s*and|,|/|&|-|–|—|\band\b|\bor\b|\bto\b|\bthrough\b|\bvs\.?|\bversus\b|\bund\b|\bbis\b)\s*{_YEAR}\b)+)"
 )
 _LONGEST_RANGE: Final = 6
-
-
-def sides(question: str) -> list[str]:
-    """The two things that a question compares, each with what they are compared by; none where it compares nothing.
-
-    A shortened second side gets what the first one has: ``A's revenue with B's`` is ``B's revenue``.
-    """
-    text = question.strip()
-    for pattern in _SIDES:
-        if match := pattern.search(text):
-            a = _OPENING.sub("", match["a"]).strip(" ,")
-            tail = match["tail"] or ""
-            return [f"{a}{tail}", f"{_completed(match['b'], a)}{tail}"]
-    if match := _THAN.search(text):
-        what = re.sub(r"^(?:more|less|fewer)\s+", "", match["what"].strip(), flags=re.I)
-        return [f"{match['a']} {what}", f"{_completed(match['b'], match['a'])} {what}"]
-    return []
-
-
-def _completed(b: str, a: str) -> str:
-    b = re.sub(r"^(?:that|those)\s+(?=(?:of|in|for|at)\s)", "", b.strip(" ,"), flags=re.I)
-    if _OWNER.search(b) and (owned := re.search(r"['’]s?\s+(.+)$", a)):
-        return f"{b} {owned.group(1)}"
-    inside = _OBJECT.match(a)
-    if not inside:
-        return b
-    if link := re.match(r"(?:of|in|for|at)\s+(.+)$", b, re.I):
-        return f"{inside['head']} {b}" if link else b
-    return b if _OBJECT.match(b) else f"{inside['head']} {inside['link']} {b}"
 
 
 def years_apart(question: str) -> list[str]:

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, cast
 
 from typing_extensions import TypedDict, Unpack
 
-from cragraph.answers.questions import split_question
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
+from cragraph.language.questions import split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.tables import Table, number_of
 from cragraph.language.words import content_words, stem, weight

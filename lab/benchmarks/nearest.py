@@ -27,8 +27,8 @@ import numpy as np
 
 from cragraph.answers.candidates import candidates
 from cragraph.answers.parts import MOST_WINDOWS, parts_of
-from cragraph.answers.questions import read_question
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
+from cragraph.language.questions import read_question
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader

@@ -17,10 +17,10 @@ from random import Random
 from typing import NamedTuple
 
 from cragraph.answers.candidates import candidates
-from cragraph.answers.questions import read_question
 from cragraph.answers.ranking import MOST_ROWS
 from cragraph.answers.rows import lookup
 from cragraph.documents import load, split
+from cragraph.language.questions import read_question
 from cragraph.passages import as_passages
 from lab.benchmarks.new_user.__main__ import HERE
 from lab.training.reader.made_tables import table_example

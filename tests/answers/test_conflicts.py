@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from cragraph.answers.conflicts import Differing, differing
-from cragraph.answers.questions import read_question
 from cragraph.answers.ranking import AnswerRanker
+from cragraph.language.questions import read_question
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.models.reader import Reader
 from cragraph.passages import as_passages

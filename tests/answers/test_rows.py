@@ -3,8 +3,8 @@
 import pytest
 
 from cragraph.answers.candidates import candidates
-from cragraph.answers.questions import read_question
 from cragraph.answers.rows import Lookup, lookup
+from cragraph.language.questions import read_question
 from cragraph.passages import as_passages
 from tests.support.cases import cases
 

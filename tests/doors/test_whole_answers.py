@@ -86,11 +86,3 @@ def test_an_english_question_that_only_another_language_answers_is_refused_and_t
     assert "in German, which the built-in networks do not read" in response["decision"]["why"]
     assert response["decision"]["why"].startswith("The passages that were found do not answer the question.")
     assert response["decision"]["why"] in response["issues"]
-
-
-def test_a_sure_yes_or_no_stands_before_the_quotation(ask: Callable[..., dict[str, Any]]) -> None:
-    response = ask("Is the garden open in December?", confidence_threshold=0.4)
-    assert response["answer"] == "No: The garden is closed in December and January. [1]"
-    assert response["accepted"]
-    assert ask("What is cut in March?")["answer"] == "Roses are cut in March. [1]"
-    assert not ask("Is the garden open in December?", confidence_threshold=1.0)["answer"].startswith("No")

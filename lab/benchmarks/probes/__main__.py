@@ -19,13 +19,12 @@ from typing import Any, Final
 from cragraph.answers.candidates import is_noise
 from cragraph.answers.chat_answerer import settled
 from cragraph.answers.followups import stand_alone
-from cragraph.answers.questions import read_question
-from cragraph.answers.yes_no import lead
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.polarity import negations, opposite_words
 from cragraph.language.headers import read_header
 from cragraph.language.languages import language_of, seems_english
 from cragraph.language.orders import is_order
+from cragraph.language.questions import read_question
 from cragraph.language.sentences import sentences
 from cragraph.language.words import plain_years, stem
 from cragraph.models.grounding import GroundingModel
@@ -117,7 +116,6 @@ RULES: Final[dict[str, Callable[..., bool]]] = {
     "declining": gives(lambda answer: settled(answer) == IDK),
     "kinds": gives(lambda question: read_question(question).kind.name),
     "followups": gives(stand_alone),
-    "yes_no": gives(lead),
     "noise": gives(is_noise),
     "claims": claims,
     "claim_types": gives(claim_type),

@@ -1,8 +1,8 @@
 """Ask questions whose answer is more than the sentence that names their words, without a model.
 
 `next`: the answer stands in the sentence behind it; `list`: in the list below it; `parts`: in two files, one for each
-part of the question; `yesno`: the answer may begin with Yes or No. An answer is whole where it holds every expected
-text and none of the rejected ones; a lead is right, wrong, or not given.
+part of the question; `yesno`: a sentence says yes or no. An answer is whole where it holds every expected text and
+none of the rejected ones.
 
     python -m lab.benchmarks.whole_answers
     python -m lab.benchmarks.whole_answers dev --verbose
@@ -13,7 +13,6 @@ what the rules were developed on.
 
 import argparse
 import json
-import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -22,18 +21,16 @@ from cragraph import create_graph, load_settings
 from cragraph.run import Assistant
 
 HERE = Path(__file__).parent
-LEAD = re.compile(r"(Yes|No)\b[:,.]")
 
 
 def main() -> int:
-    """Print what was whole, by kind, and the leads; 0 whatever it says."""
+    """Print what was whole, by kind; 0 whatever it says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", nargs="?", choices=("test", "dev", "later"), default="test")
     parser.add_argument("--verbose", action="store_true", help="every question with its answer")
     options = parser.parse_args()
     whole: Counter[str] = Counter()
     asked: Counter[str] = Counter()
-    leads: Counter[str] = Counter()
     for line in (HERE / f"{options.set}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         with tempfile.TemporaryDirectory() as folder:
@@ -49,18 +46,11 @@ def main() -> int:
         good = good and not any(text in answer for text in row["none"])
         asked[row["kind"]] += 1
         whole[row["kind"]] += good
-        said = ""
-        if row["kind"] == "yesno":
-            match = LEAD.match(answer)
-            given = match[1] if match else None
-            said = "not given" if given is None else "right" if given == row["lead"] else "WRONG"
-            leads[said if row["lead"] or given else "rightly not given"] += 1
         if options.verbose:
-            print(f"{'whole' if good else 'NOT':<6} {row['kind']:<6} {said:<10} {response['confidence']:.2f} ", end="")
+            print(f"{'whole' if good else 'NOT':<6} {row['kind']:<6} {response['confidence']:.2f} ", end="")
             print(f"{row['question']}\n    {response['answer']!r} {response['issues']}")
     for kind, count in asked.items():
         print(f"{kind:<44} {whole[kind]} of {count} whole")
-    print(f"{'leads':<44} {', '.join(f'{count} {name}' for name, count in sorted(leads.items()))}")
     return 0
 
 

@@ -27,8 +27,8 @@ import numpy as np
 from cragraph import create_graph, load_settings
 from cragraph.answers.candidates import candidates
 from cragraph.answers.parts import parts_of
-from cragraph.answers.questions import read_question
 from cragraph.answers.scoring import similarities
+from cragraph.language.questions import read_question
 from cragraph.language.words import content_words, weight
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder

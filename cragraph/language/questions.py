@@ -1,0 +1,137 @@
+"""The one reader of questions: what a question asks for, the questions inside it, and what in it points back.
+
+By the wording alone, in English, and the kinds and parts of a question in German too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from cragraph.language.lexicon import LEXICON
+from cragraph.language.words import slipped
+
+ASKING: Final = r"(?:what|which|who|whom|whose|when|where|why|how)"
+"""Words that open a question for a thing."""
+AUXILIARY: Final = (
+    r"(?:is|are|am|was|were|do|does|did|can|could|may|might|must|shall|should|will|would|has|have|had|be)"
+)
+"""Words that open a question for yes or no."""
+PERSON: Final = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.I)
+"""Pronouns of a person."""
+THING: Final = re.compile(
+    r"\b(?:it|its|they|them|their|theirs|this one|that one)\b"
+    r"|\b(?:this|that|these|those)\b(?=\s*(?:\?|$|is|are|was|were|did|does|do|happen|end|start|work|cost|mean))"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )\bthere\b(?=\s*(?:\?|$|in\b|on\b|at\b))",
+    re.I,
+)
+"""Pronouns of a thing, of several persons, and of a place."""
+GAP: Final = re.compile(r"^(?:(?:and|but|or)\s+)?(?:(?:what|how) about|and|or)\b[, ]*", re.I)
+"""How a question opens that leaves out what the question before it said."""
+
+
+class Kind(StrEnum):
+    """What a question asks for."""
+
+    PERCENT = "percent"
+    MONEY = "money"
+    NUMBER = "number"
+    TIME = "time"
+    REASON = "reason"
+    PERSON = "person"
+    PLACE = "place"
+    LIST = "list"
+    MANNER = "manner"
+    YES_NO = "yes or no"
+    OTHER = "other"
+
+
+_KINDS: Final = (
+    *((Kind(name), re.compile(text.replace("\n", ""), re.I)) for name, text in LEXICON["question_kinds"].items()),
+    (Kind.YES_NO, re.compile(rf"^(?!was ist\b)(?:{AUXILIARY}|ist|sind|hat|kann)\b", re.I)),
+)
+"""Kinds with their patterns: the first that matches decides."""
+_ALL: Final = re.compile(
+    r"^(?:list|name|give|show)\b|\b(?:all|every)\b"
+    r"|\b(?:which|what) (?!is\b|was\b|has\b|does\b|this\b)(?:\w+ )?\w{3,}s\b",
+    re.I,
+)
+_WHETHER: Final = re.compile(rf"\W*{AUXILIARY}\s(?!.*\bor\b)", re.I)
+
+FIGURES: Final = frozenset({Kind.TIME, Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
+"""Kinds whose answer holds a figure or a date."""
+QUOTED_KINDS: Final = FIGURES | {Kind.PERSON, Kind.PLACE}
+"""Kinds whose answer is a name or figure, which must be one that the question does not hold already."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the kind of answer it expects."""
+
+    text: str
+    kind: Kind
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences an answer may have: a name or figure has one, an explanation or a list several."""
+        if self.kind in QUOTED_KINDS or self.kind is Kind.YES_NO:
+            return 1
+        return 2 if self.kind is Kind.OTHER else 3
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether it asks for every one there is: "which orders are open", "list the exits"."""
+        return self.kind is Kind.LIST or _ALL.search(self.text) is not None
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether several rows of a table may answer it together."""
+        return self.wants_all or self.kind in (Kind.PERSON, Kind.OTHER)
+
+
+def read_question(text: str) -> Question:
+    """The question with the kind of its answer."""
+    plain = " ".join(text.split())
+    return Question(plain, next((kind for kind, pattern in _KINDS if pattern.search(plain)), Kind.OTHER))
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question is answered by yes or no; one that gives a choice ("or") is not."""
+    return _WHETHER.match(question) is not None
+
+
+MOST_PARTS: Final = 8  # questions that a text may hold; one that seems to hold more is read as one
+SHORTEST_PART: Final = 3  # words of such a question at least
+_NEXT_QUESTION: Final = re.compile(
+    rf"[,;]?\s+(?:and|und)\s+(?:also\s+)?(?!whose)(?=(?:{ASKING}|was|wann|wo|wer|wie|warum)\b"
+    rf"|{AUXILIARY}\s+(?:the|it|its|he|she|they|there|this|that)\b)|\?\s+(?=\S)",
+    re.I,
+)
+
+
+def split_question(text: str) -> list[str]:
+    """The questions in a text: "What were sales, and when was it founded?" asks two things."""
+    parts = [part.strip(" ,;?") for part in _NEXT_QUESTION.split(" ".join(text.split()))]
+    whole = list(dict.fromkeys(f"{part}?" for part in parts if len(part.split()) >= SHORTEST_PART))
+    return whole if 1 < len(whole) <= MOST_PARTS else [text]
+
+
+def points_back(question: str) -> bool:
+    """Whether a question cannot be understood without what was said before it."""
+    return any(pattern.search(question) for pattern in (GAP, PERSON, THING))
+
+
+def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
+    """The question with its misspelt words put right: a word that nobody knows becomes the nearest one of the texts."""
+    written = Counter(re.findall(r"[^\W\d_]{4,}", texts.casefold()))
+
+    def put(match: re.Match[str]) -> str:
+        word = match.group().casefold()
+        if word in written or known(word):
+            return match.group()
+        near = [other for other in written if slipped(word, other)]
+        return max(near, key=lambda other: (other[0] == word[0], written[other]), default=match.group())
+
+    return re.sub(r"(?<![\w-])[^\W\d_]{4,}(?![\w-])", put, question)
