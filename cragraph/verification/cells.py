@@ -1,4 +1,4 @@
-"""The verdict on a claim that says a cell of a table: looked up, exactly, in the rows of the passages."""
+"""The verdict on a claim that states one cell of a table: the cell is looked up in the rows of the passages."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ JUDGE: Final = "cell"
 
 
 def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
-    """Supported, with the row as evidence, where a row of a passage has that very cell; None for any other claim."""
+    """Supported if a row of a passage has exactly that cell; the row is the evidence. None for any other claim."""
     text = without_markers(claim["text"])
     if ": " not in text or "\n" in text.strip():
         return None

@@ -1,4 +1,4 @@
-"""What a chat model is asked of an answer beside verdicts: its claims, and scores of the whole of it."""
+"""Calls of a chat model beside its verdicts: the claims of an answer, and scores of the whole answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from cragraph.types import Claim, ClaimType, Passage
 
 
 def _read_type(value: Any) -> str:
-    """The claim's type; what is neither opinion nor conditional is factual, and so is checked."""
+    """The claim's type; any value but opinion and conditional means factual, so that the claim is checked."""
     word = str(value).strip().lower()
     return word if word in ("opinion", "conditional") else "factual"
 
@@ -38,7 +38,7 @@ class FoundRows(BaseModel):
 
 
 class LLMClaims(ChatPart):
-    """Asks the model for the claims of an answer; raises `ModelError` when it names none that the answer makes."""
+    """Asks the model for the claims of an answer. Raises `ModelError` if the answer makes none of the claims named."""
 
     def __call__(self, answer: str, notes: Notes) -> list[Claim]:
         """The claims in the order of the answer; one call."""
@@ -68,14 +68,14 @@ class Rating(BaseModel):
 class LLMScores(ChatPart):
     """Each method is one call at temperature 0 and raises `ModelError` when the reply cannot be read.
 
-    With `excerpts` the alignment is read in what of the passages the call that answered was sent. A model whose
-    verdicts say next to nothing (`Worth.judges`) is not asked: that is a `ModelError`, too.
+    With `excerpts` the model reads the excerpts that the answering call was sent. A model whose verdicts are worth next
+    to nothing (`Worth.judges`) is not asked; that is a `ModelError` too.
     """
 
     excerpts: Callable[[str, Sequence[Passage]], Sequence[Passage]] | None = None
 
     def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
-        """The record that the model writes, unless its verdicts are known to say too little."""
+        """Ask the model for a record of this type. Raises ModelError if its verdicts are worth too little."""
         if not (worth := self.caller.worth).judges:
             raise ModelError(
                 f"{self.name} is not asked to score an answer, because its verdicts say too little (by "
@@ -84,12 +84,13 @@ class LLMScores(ChatPart):
         return super().ask(record, task, notes, *about, **values)
 
     def alignment(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> float:
-        """0..1: the answer addresses the question, the top five passages support it, and it contradicts none."""
+        """Score, 0..1: how far the answer addresses the question, the top five passages support it and none contradicts
+        it."""
         cut = self.excerpts(question, passages) if self.excerpts is not None and question else passages[:TOP]
         return self._asked(Rating, "alignment", question, answer, cut, notes).score
 
     def consistency(self, answer: str, known_facts: Sequence[str], notes: Notes) -> float:
-        """0..1: 0 where the answer contradicts itself or one of the known facts."""
+        """Score, 0..1: 0 if the answer contradicts itself or a known fact."""
         facts = "\n".join(f"- {fact}" for fact in known_facts) or "(none)"
         return self.ask(Rating, "consistency", notes, quoted={"answer": answer, "facts": facts}).score
 

@@ -15,11 +15,10 @@ from cragraph.verification.conflicts import stated_in
 from cragraph.verification.result import IN_FAVOUR, is_counted
 
 ENOUGH: Final = 0.75
-"""Share of the words beside a marker that its passage must hold where no judge decided."""
+"""Share of the words before a marker that its passage must hold if no judge has decided."""
 
-MOST_CITATIONS: Final = (
-    5  # how many citations a response has at most; one that lists rows of a table has one for each row
-)
+# Citations of a response at most; an answer that lists rows of a table has one citation for each row.
+MOST_CITATIONS: Final = 5
 REPEATED: Final = ("chunk_id", "doc_id", "chunk_index", "start_index", "filename", "source")
 
 PREFIX: Final = 120  # passages without a chunk id are the same when they share this many characters
@@ -111,11 +110,11 @@ class _Draft:
         return stated_in(words, self.passages[position]["text"], ENOUGH)
 
     def _adds(self, lacking: set[str], position: int) -> bool:
-        """Whether a passage has the words that the quoted passages lack."""
+        """Whether this passage holds the words that the quoted passages lack."""
         return bool(lacking) and lacking <= set(terms(self.passages[position]["text"]))
 
     def _holder(self, named: int, words: str) -> int:
-        """The passage named, or where the words do not stand in it, the one beside it in its document that has them."""
+        """The named passage; if it lacks the words, the neighbouring passage of its document that has them."""
         if not words or self._stated(words, named):
             return named
         document, index = self.passages[named]["doc_id"], self.passages[named]["chunk_index"]
@@ -185,7 +184,7 @@ _TIGHT: Final = " \t\n.,;:!?)…。"
 
 
 def insertion_point(text: str, claim_end: int, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Where the marker of a claim in ``text[start:end]`` goes, before its full stop; None within a code block."""
+    """Position for the marker of a claim in ``text[start:end]``: before its full stop; None within a code block."""
     place = claim_end if start < claim_end <= end else end
     place = start + len(text[start:place].rstrip(" \t\n"))
     for pattern in (_CELL, _STOP):
@@ -203,7 +202,7 @@ def insertion_point(text: str, claim_end: int, start: int, end: int, code: Seque
 
 
 def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with the edits, which are in order, each in place of ``text[start:end]``; blanks fit what is new."""
+    """The text with the ordered edits applied, each replacing ``text[start:end]``; blanks are adjusted."""
     pieces: list[str] = []
     position = 0
     for start, end, new in edits:

@@ -14,7 +14,7 @@ from cragraph.protocols import Notes
 from cragraph.types import IDK, Claim, ClaimType
 
 SPLIT_FROM: Final = 100
-"""Characters from which on a sentence of several statements is split; shorter ones lose too much context."""
+"""Least characters of a sentence that is split into its statements; parts of shorter ones lose too much context."""
 _SIDE: Final = 30
 LONGEST: Final = 2_000  # characters of a sentence that is read for statements, marks and conditions
 
@@ -123,7 +123,7 @@ def _of_itself(text: str) -> bool:
 
 
 def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The statements of a long sentence that can be judged alone: cut before a subject that is no pronoun."""
+    """The statements of a long sentence that can be judged alone: the cut is before a subject that is not a pronoun."""
     if SPLIT_FROM <= end - start <= LONGEST and not _CONDITION.search(answer[start:end]):
         enclosed = [match.span() for match in _ENCLOSED.finditer(answer, start, end)]
         for joint in _JOINT.finditer(answer, start, end):
@@ -149,7 +149,8 @@ _EDGE: Final = " \t\r\n.,;:!?-–—*_#>|`\"'“”‘’()"
 
 
 def uncovered_parts(answer: str, claims: Sequence[Claim]) -> list[Uncovered]:
-    """The stretches of the answer's statements outside every claim, in order; what states nothing is left out."""
+    """The stretches of the answer's statements outside every claim, in order; stretches that state nothing are left
+    out."""
     parts, spans, first = [], sorted((claim["start"], claim["end"]) for claim in claims), 0
     ends = [*accumulate((end for _, end in spans), max)]
     for statement in split_claims(answer):

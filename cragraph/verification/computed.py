@@ -1,4 +1,4 @@
-"""The verdict on an answer that was computed: whether the same query over the stored rows comes to the same again."""
+"""The verdict on a computed answer: does the same query over the stored rows give the same result?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ JUDGE: Final = "computed"
 
 @dataclass(frozen=True)
 class Recomputed:
-    """An answer that was computed, and what its query comes to once more; None where that failed, and `why`."""
+    """A computed answer and the result of running its query again: None if the run failed, with the reason in `why`."""
 
     computed: Computed
     again: Computed | None
     why: str = ""
 
     def answered(self) -> Answered:
-        """How likely the query is what the question asks, and the rows that it was put to."""
+        """The probability, 0..1, that the query is what the question asks, and the rows that the query was run over."""
         return Answered(self.computed["chance"], (), quoted=True)
 
     def verdicts(self, passages: Sequence[Passage]) -> list[Verdict]:
-        """One verdict on the whole answer: supported where every word and row of it comes out again."""
+        """One verdict on the whole answer: supported if every word and row comes out again."""
         first, again = self.computed, self.again
         claim = Claim(text=first["answer"], start=0, end=len(first["answer"]), type="factual")
         if again is None:
@@ -52,7 +52,7 @@ class Recomputed:
 
 
 def evidence_of(computed: Computed, passages: Sequence[Passage]) -> list[Evidence]:
-    """The rows that a figure cites, where they stand in the passages."""
+    """The rows that a figure cites, at their places in the passages."""
     places = {p["chunk_id"]: n for n, p in reversed(list(enumerate(passages)))}
     found: list[Evidence] = []
     for cited in computed["cited"]:

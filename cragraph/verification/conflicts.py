@@ -1,4 +1,4 @@
-"""Contradictions between passages: two that speak of the same thing and do not say the same."""
+"""Contradictions between passages: two passages on one subject that state different things."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -20,12 +20,12 @@ from cragraph.verification.judges.verdicts import evidence_of
 from cragraph.verification.windows import Floats, sentence_windows
 
 ALIKE: Final = 0.7
-"""Share of the words, weighed, that two sentences must have in common, each way, to be on the same thing."""
+"""Weighed share of words that two sentences must have in common, each way, to be on the same subject."""
 NEARLY: Final = 0.5  # the same for two that have all words in common but a pair of opposites
 FEWEST: Final = 3  # words that carry meaning which a sentence must have besides its figures
 MOST_CONFLICTS: Final = 5
 ROW: Final = " | "
-"""What a row of a table has between its cells. Rows of the same label in two tables speak of different things."""
+"""The separator of cells in a row. Rows of the same label in two tables speak of different things."""
 SENTENCES: Final = 600  # sentences that are compared at most: each with each
 
 
@@ -48,7 +48,7 @@ class PassageConflict:
 
 
 def find_conflicts(passages: Sequence[Passage], most: int = MOST_CONFLICTS) -> list[PassageConflict]:
-    """Pairs of sentences of different passages that say the same but for a figure, a negation or an opposite word.
+    """Pairs of sentences of different passages that differ in a figure, a negation or an opposite word alone.
 
     Favours precision: rows of tables are left out; sentences on other years, with other names, or that share too few
     words are taken to speak of other things. At most `most` are returned, the most alike first.
@@ -84,7 +84,7 @@ def _counts(text: str) -> frozenset[str]:
 
 
 def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
-    """For each two sentences the share that the one with more to say has in common with the other."""
+    """For each two sentences the share of words that the longer one has in common with the shorter one."""
     vocabulary = {term: column for column, term in enumerate(sorted(frozenset().union(*contexts)))}
     weights = np.array([weight(term) for term in vocabulary], dtype=np.float32)
     uses = np.zeros((len(contexts), len(vocabulary)), dtype=np.float32)
@@ -96,13 +96,13 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
 
 
 def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
-    """What two sentences on one thing disagree about, if anything; not `near`, only a negation or an opposite."""
+    """What two sentences on one subject disagree about, if anything; not `near`, only a negation or an opposite."""
     first, second = extract(one), extract(other)
     names, theirs = _of(first, ("name",)), _of(second, ("name",))
     if compare(names, theirs, other).missing or compare(theirs, names, one).missing:
         return ""
     dates, theirs = _of(first, ("date", "quarter")), _of(second, ("date", "quarter"))
-    # Where one is dated and the other otherwise, or not at all, both may be right.
+    # If only one sentence has a date, or the dates differ, both may be right.
     if compare(dates, theirs).share < 1 or compare(theirs, dates).share < 1:
         return ""
     alike = possible(one) == possible(other)
@@ -132,7 +132,7 @@ def _of(facts: Sequence[Fact], kinds: Collection[str], *, others: bool = False) 
 
 FEW: Final = 3  # words that two sentences which say the same of one thing may differ by
 MATTER: Final = 0.4
-"""How long the shorter sentence must be, in words, as a share of the longer one to be on the same matter."""
+"""Least length of the shorter sentence, as a share of the words of the longer one, to be on the same matter."""
 
 _FIGURE: Final = re.compile(r"\d")
 
@@ -140,8 +140,9 @@ _FIGURE: Final = re.compile(r"\d")
 def contradict(one: str, other: str) -> bool:
     """Whether two sentences say the same with another figure or date, an opposite word, or one of them negated.
 
-    Where it is unclear whether they are on the same matter and time, they do not. With another date they must be the
-    same in every other word, and say it behind what they are said of: "in 1894, sales rose" sets a scene.
+    If it is unclear whether they are on the same matter and time, they do not contradict. Sentences with different
+    dates must be the same in every other word, and have the date behind their subject: "in 1894, sales rose" sets a
+    scene.
     """
     first, second = extract(one), extract(other)
     when, then = _of(first, WHEN), _of(second, WHEN)
@@ -170,9 +171,9 @@ def frame(text: str) -> tuple[str, ...]:
 
 
 def same_but_one(one: str, other: str) -> bool:
-    """Whether two sentences are the same but for a few words in one place behind what they are said of.
+    """Whether two sentences are the same but for a few words in one place behind their subject.
 
-    Whether what differs contradicts ("blue", "green") or adds ("bread", "milk") takes knowing what the words mean.
+    Whether these words contradict ("blue", "green") or add ("bread", "milk") depends on their meaning.
     """
     first, second = words(one.lower()), words(other.lower())
     compared = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
@@ -184,13 +185,15 @@ def same_but_one(one: str, other: str) -> bool:
 
 
 _INTRODUCED: Final = re.compile(r"[:“\"«「]")
-WRAPPED: Final = 2  # words around a statement, beyond those of a plain one, from which a sentence does not state it
+# Words around a statement, beyond those of a plain sentence, from which on a sentence only reports it.
+WRAPPED: Final = 2
 
 
 def plainer(claim: str, evidence: Evidence, passages: Sequence[Passage]) -> str:
     """A sentence that contradicts a claim and says it more plainly than the sentence of its evidence; else empty.
 
-    So the evidence reports, quotes or dictates what the other sentence denies: "answer that it is 900 metres long".
+    The evidence then reports, quotes or dictates a statement that the other sentence denies: "answer that it is 900
+    metres long".
     """
     text, start, end = passages[evidence["passage"]]["text"], evidence["start"], evidence["end"]
     quoted = [text[one:last] for one, last in sentence_spans(text) if one < end and start < last]

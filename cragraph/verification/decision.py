@@ -7,16 +7,16 @@ from typing import Any, Final, Self
 from cragraph.types import OnLowConfidence, Outcome, SetBy, apart
 
 DEFAULT_LINE: Final = 0.7
-"""The confidence from which an answer is accepted where nobody set another: the founding documents' threshold."""
+"""The default threshold of the confidence, 0..1, from which an answer is accepted (founding documents)."""
 WORTH_SHOWING: Final = 0.4
-"""Where nobody chose what happens below the line, a supported answer is shown from here on, as a doubtful one: the
-utility of what is shown was best there on sources held out (`training.reader.fit`)."""
+"""Under the default `on_low_confidence` a supported answer is shown as doubtful from this confidence up. On sources
+held out the utility of the answers shown was best there (`training.reader.fit`)."""
 WRITTEN: Final = 0.5
-"""The same for what a chat model writes: its own words are shown where they are more likely right than not. A quotation
-stands in the documents and keeps to its own threshold."""
+"""The same for a chat model's own words: they are shown if they are more likely right than not. A quotation keeps to
+the threshold of quotations."""
 WRITTEN_BY_SMALL: Final = 0.7
-"""The same for what a small model writes: of what was stated between .5 and this three of ten were right, on questions
-to decide on and on others (`lab.benchmarks.prompts`)."""
+"""The same for a small model's own words: of its answers with a confidence between .5 and this three of ten were right
+(`lab.benchmarks.prompts`)."""
 
 NO_ANSWER: Final = "The passages that were found do not answer the question."
 
@@ -25,7 +25,7 @@ BY_PERSON: Final[Mapping[str, tuple[Outcome, str]]] = {
     "edit": ("accepted", "A person wrote this answer."),
     "abstain": ("refused", "A person chose not to answer."),
 }
-"""What becomes of an answer that a person decided on, and why."""
+"""The decision, and its reason, for each choice of a person."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of an answer, the number and the line that say so, who set the line, and why in a sentence.
+    """The decision on an answer: its confidence, the threshold, who set the threshold, and the reason in a sentence.
 
     `accepted` answers are given as they are, `doubtful` ones with their doubt said first, `refused` ones not at all.
     """
@@ -56,7 +56,7 @@ class Decision:
 
     @property
     def reached(self) -> bool:
-        """Whether the number is at the line, whatever became of the answer."""
+        """Whether the confidence reaches the threshold, whatever the decision was."""
         return reaches(self.confidence, self.threshold)
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,11 +82,10 @@ def decide(
 ) -> Decision:
     """Decide on an answer.
 
-    It is accepted at the line or above where its verdicts are `sound` (judged, and nothing in them speaks against what
-    the number says) and there are no `doubts`, which are sentences on the reading of what it quotes. Else `low` says,
-    what is to happen then: ``"doubt"`` (nobody chose) shows it as doubtful where the passages support it and
-    the confidence is `showing` or more, or where nobody could judge it; ``"flag"`` always; ``"abstain"`` never;
-    ``"prune"`` only where nobody could judge it.
+    The answer is accepted if the confidence reaches the threshold, its verdicts are `sound` (judged, and none speaks
+    against the answer) and there are no `doubts` (sentences on how its quotations were read). Otherwise `low` decides
+    whether it is shown as doubtful: ``"doubt"`` (the default) if the passages support it and the confidence is at least
+    `showing`, or if no judge could run; ``"flag"`` always; ``"abstain"`` never; ``"prune"`` only if no judge could run.
     """
     reached = reaches(confidence, line.at)
     if reached and sound and judged and not doubts:
@@ -106,17 +105,17 @@ def decide(
 
 
 def unanswered(line: Line, why: str) -> Decision:
-    """The decision where there is no answer: refused, and why."""
+    """The decision if there is no answer: refused, with the reason."""
     return Decision("refused", 0.0, line.at, line.set_by, why)
 
 
 def reaches(value: float, threshold: float) -> bool:
-    """Whether a value is at a threshold or above it; six digits count, so that a sum of 0.7 reaches 0.7."""
+    """Whether a value reaches a threshold, compared at six digits, so that a sum of 0.7 reaches 0.7."""
     return round(value, 6) >= round(threshold, 6)
 
 
 def below(confidence: float, threshold: float) -> str:
-    """Confidence and threshold in a sentence, with as many digits as tell them apart."""
+    """Confidence and threshold in a sentence, with enough digits to tell the two apart."""
     return f"Confidence {_told(confidence, threshold, 'is below')}"
 
 

@@ -1,14 +1,15 @@
-"""Evidence in proportion: what each thing that is known of an answer is worth, joined into one probability.
+"""Evidence in proportion: everything that is known of an answer, joined into the probability that the answer is right.
 
 No part has a veto. Each piece of evidence is a likelihood ratio, and odds are multiplied: the reading of the embedded
 networks, how often the model is right that wrote the answer, what a model judged of it, figures and names that no
-passage has, what a model answered that was asked the same. A part that says nothing has a ratio of one.
+passage has, the answer of a model to the same question. Evidence that says nothing has a ratio of one.
 
-What the networks read of an answer in a model's own words is itself a probability, fitted on answers of real models to
-real questions: how likely the passages are to answer at all, and the sentence of them that is nearest to the answer;
-whether the answer has the words that the reader chose; what the judge makes of the claims; and how sure the model was
-of its words where its server says so. `python -m lab.benchmarks.written` fits the weights. Probabilities count as their
-logits: to a true sentence that answers something else the reader gives .03, and to the right one in other words .2.
+For an answer in a model's own words the reading of the networks is a probability fitted on answers of real models to
+real questions. Its features: the reader's probability that the passages answer at all, and its probability for the
+sentence nearest to the answer; whether the answer has the words that the reader chose; the judge's support; and the
+log-probability of the model's tokens, if the server tells it. `python -m lab.benchmarks.written` fits the weights.
+Probabilities enter as logits: the reader gives .03 to a true sentence that answers something else, and .2 to the right
+answer in other words.
 """
 
 import json
@@ -30,16 +31,17 @@ from cragraph.verification.result import word_for_word
 
 CARD: Final = Path(__file__).with_name("evidence.json")
 SURENESS: Final = -0.15
-"""The mean log-probability of a token that is taken where the server does not tell it."""
+"""The mean log-probability per token that is assumed if the server does not tell it."""
 FIGURE_UNSTATED: Final = 1 / 30
-"""The ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
+"""Likelihood ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
 NAME_UNSTATED: Final = 1 / 8
-"""The same of a name, which may be written in many ways: it outweighs the word of a judge, not that of a writer too."""
+"""The same for a name, which may be written in many ways: it outweighs a judge's verdict, but not judge and writer."""
 ARITHMETIC: Final = 0.15
-"""The ratio of a quotation as the answer to a question that asks for a sum, a difference or a remainder: of the answers
-to such questions in `lab.benchmarks.traps` 2 of 13 were right, of all others 74 of 113."""
-SAME: Final = 0.5  # share of the words that a model's answer adds which a quotation must have to say the same
-MOST: Final = 0.99  # a probability is kept between this and one less it before odds are multiplied
+"""Likelihood ratio of a quotation as the answer to a question for a sum, a difference or a remainder. In
+`lab.benchmarks.traps` 2 of 13 answers to such questions were right, and 74 of 113 answers to other questions."""
+SAME: Final = 0.5
+"""Share of the words that a model's answer adds to the question which a quotation must have to say the same."""
+MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before odds are multiplied
 
 
 _ARITHMETIC: Final = re.compile(
@@ -50,14 +52,14 @@ _ARITHMETIC: Final = re.compile(
 
 
 def asks_arithmetic(question: str) -> bool:
-    """Whether a question asks for a figure that is likely to follow from several others (English)."""
+    """Whether an English question asks for a figure that is likely to follow from several others."""
     return _ARITHMETIC.search(question) is not None
 
 
 @dataclass(frozen=True)
 class Written:
-    """What is known of an answer that a chat model wrote: the mean log-probability of its tokens, the worth and
-    the name of the model."""
+    """What is known of an answer that a chat model wrote: the mean log-probability of its tokens, the model's worth
+    and name."""
 
     sureness: float | None = None
     worth: Worth = NEUTRAL
@@ -66,7 +68,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a chat model judged of a whole answer, and what its words are worth.
+    """A chat model's judgement of a whole answer, and what the model's verdicts are worth.
 
     `answers` is whether the claims answer the question (all, part, no; empty: not said), `open` what they leave open,
     `search` words to search for it, `unstated` the figures and names of the claims that no passage has.
@@ -89,7 +91,8 @@ class Judged:
         return cls(**{**data, "worth": Worth(**data["worth"])})
 
     def ratio(self, verdicts: Sequence[Verdict]) -> float:
-        """How much likelier an answer with these verdicts is right than before the model judged it.
+        """The likelihood ratio of these verdicts: above 1 the answer is more likely right than before the model judged
+        it.
 
         The worst verdict counts: an answer is as good as the claim that fails.
         """
@@ -102,8 +105,7 @@ class Judged:
 
 
 def ratio_of(labels: Iterable[Label], worth: Worth) -> float:
-    """The likelihood ratio of the worst of some labels of a model: that all it judged is supported, or that some is
-    not."""
+    """The likelihood ratio of a model's labels: of "all supported", or of the worst label if some claim is not."""
     found = set(labels)
     if "contradicted" in found:
         return float(worth.rejects**-1.5)
@@ -121,11 +123,11 @@ def ratio_of_facts(facts: Sequence[Fact]) -> float:
 
 
 def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, judged: float | None = None) -> float:
-    """How much likelier a quotation is right, as a model answered this to the same question.
+    """The likelihood ratio of a quotation, given a model's answer to the same question.
 
-    `judged` is how likely that answer is right, 0..1, where it was judged; else what the model's answers are worth
-    counts. To say the same as an answer that a judge refuted speaks against a quotation. A model that is wrong says the
-    same wrong thing as the quotation in one case of two.
+    `judged` is the probability, 0..1, that the model's answer is right, if it was judged; otherwise the model's worth
+    counts. A quotation that says the same as a refuted answer becomes less likely. A model that is wrong is assumed to
+    say the same wrong thing as the quotation in one case of two.
     """
     if answer == IDK:
         return worth.declines
@@ -134,14 +136,14 @@ def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, ju
     said = set(content_words(without_markers(answer)))
     added = said - set(content_words(question)) - {"yes", "no"}
     if not added and said & {"yes", "no"}:
-        added = said - {"yes", "no"}  # a plain yes adds no word to the question: then all its words count
+        added = said - {"yes", "no"}  # A plain yes adds no word to the question. Then all its words count.
     held = added & set(content_words(without_markers(quotation)))
     same = bool(added) and len(held) / len(added) >= SAME
     return right / wrong if same else (1 - right) / (1 - wrong)
 
 
 def updated(probability: float, *ratios: float) -> float:
-    """A probability after evidence with these likelihood ratios: the odds are multiplied by each."""
+    """The probability after evidence with these likelihood ratios: each multiplies the odds."""
     if all(ratio == 1.0 for ratio in ratios):
         return probability
     total = logit(probability, 1 - MOST) + sum(map(log, ratios))
@@ -149,10 +151,10 @@ def updated(probability: float, *ratios: float) -> float:
 
 
 def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
-    """The verdict of a model on a claim beside that of the embedded judge: the model's, its support joined of both.
+    """A model's verdict on a claim joined with that of the embedded judge: the model's label, and a support from both.
 
-    What the embedded judge said stays as `embedded`: its name, and the support that it gave. A claim that stands word
-    for word in a passage stays supported where the model finds no passage that says otherwise; what it said is `said`.
+    `embedded` keeps the embedded judge's name and support, `said` the model's label. A claim that stands word for word
+    in a passage stays supported unless the model finds a passage that says otherwise.
     """
     if said["verdict"] == "unjudged":
         return own
@@ -164,9 +166,9 @@ def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
 
 
 def without_figure(verdict: Verdict, lacking: Sequence[Fact]) -> Verdict:
-    """The verdict of a model on a claim that lacks these facts: a figure that no passage has is not supported.
+    """A model's verdict on a claim with facts that no passage has: a claim with such a figure is not supported.
 
-    What the model said counts as `said`. A name may be written in many ways: it lowers the confidence alone.
+    `said` keeps the model's label. A missing name only lowers the confidence, because it may be written in many ways.
     """
     if all(fact.kind == "name" for fact in lacking):
         return verdict
@@ -175,7 +177,7 @@ def without_figure(verdict: Verdict, lacking: Sequence[Fact]) -> Verdict:
 
 @dataclass(frozen=True)
 class Card:
-    """The fitted weights of what the networks read of an answer in other words, by feature, `bias` among them."""
+    """The fitted weights, by feature, for an answer in a model's own words; `bias` is one of them."""
 
     weights: Mapping[str, float]
 
@@ -186,8 +188,8 @@ class Card:
 
 
 def features(seen: Mapping[str, float], supported: float, sureness: float | None) -> dict[str, float]:
-    """What that probability is made of: what the reader has `seen` (`found`, `chance`, `span`: 0..1 each; nothing where
-    it could not read), the judge's support, 0..1, and the model's sureness."""
+    """The features of that probability: the reader's `seen` (`found`, `chance`, `span`: 0..1 each; empty if it could
+    not read), the judge's support, 0..1, and the mean log-probability of the model's tokens."""
     return {
         "bias": 1.0,
         "found": logit(seen["found"], 0.01) / 2 if seen else 0.0,
@@ -199,13 +201,13 @@ def features(seen: Mapping[str, float], supported: float, sureness: float | None
 
 
 def written_probability(seen: Mapping[str, float], supported: float, written: Written) -> float:
-    """The probability, 0..1, that an answer is right which a model wrote, before another model judged it."""
+    """The probability, 0..1, that a model's answer is right, before another model judged it."""
     fitted = card().probability(features(seen, supported, written.sureness))
     return updated(fitted, written.worth.writes / NEUTRAL.writes)
 
 
 def logit(probability: float, least: float) -> float:
-    """The logit of a probability that is kept between `least` and one less it."""
+    """The logit of a probability that is clamped to `least`..1 - `least`."""
     kept = min(1 - least, max(least, probability))
     return log(kept / (1 - kept))
 

@@ -1,4 +1,4 @@
-"""Fallbacks: what stands in for a part that fails, hangs or declines, and the sentence that `degraded` gets for it."""
+"""Fallbacks for a judge that fails, hangs or declines; each replacement is a sentence in `degraded`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -22,7 +22,8 @@ T = TypeVar("T")
 VerdictCache = LRU[tuple[int, bytes, bytes], list[Verdict]]
 
 MOST_CLAIMS: Final = 500
-SLICE: Final = 32  # claims that a judge is given at a time where it judges each by itself, so that time can run out
+# Claims per call of a judge that judges each claim by itself, so that a deadline can stop it between calls.
+SLICE: Final = 32
 TOO_LONG: Final = f"The claim has more than {LONGEST:,} characters."
 TOO_MANY: Final = "The answer has too many claims."
 NOBODY: Final = "No judge could judge this claim."
@@ -30,17 +31,17 @@ LAST: Final = "no judge is left, and what is open stays unjudged"
 
 
 def over_limit(verdict: Verdict) -> bool:
-    """Whether a claim was not read at all, because it is too long or one of too many."""
+    """Whether a claim was not read because it is too long, or because the answer has too many claims."""
     return verdict["reasoning"] in (TOO_LONG, TOO_MANY)
 
 
 def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Some numbers at a time."""
+    """The numbers in groups of at most `size`."""
     return (numbers[start : start + size] for start in range(0, len(numbers), size))
 
 
 def within(seconds: float | None, call: Callable[[], T]) -> T:
-    """What the call returns; raises TimeoutError once it has taken so many seconds. The call itself is left behind."""
+    """The result of the call. Raises TimeoutError after `seconds`; the call itself goes on in its thread."""
     if seconds is None:
         return call()
     result: Future[T] = Future()
@@ -64,16 +65,17 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
 
 @dataclass(frozen=True)
 class JudgeChain:
-    """Asks its judges in order until one gives sound verdicts on all claims; does not raise.
+    """Asks judges in order until every claim has a sound verdict; does not raise.
 
     A judge fails when it raises, takes longer than `timeout` seconds or than the run's deadline leaves, or returns
-    something else than one verdict per claim with a known label and finite scores: each verdict is checked here, and
-    nowhere else. A claim that a judge leaves `unjudged` goes on to the next one, and what nobody judged stays
-    `unjudged`: never supported. The deadline does not stop the last of several judges, so that a late run still gets
-    the verdicts of the quickest one. A judge that says `apart` judges each claim by itself and gets some at a time:
-    what it has judged when the time is over stands. `cache` remembers verdicts by judge, claim, passages and question.
+    anything but one verdict per claim with a known label and finite scores: each verdict is checked here, and nowhere
+    else. A claim that a judge leaves `unjudged` goes on to the next judge; a claim that no judge judged stays
+    `unjudged` and is never supported. The deadline does not stop the last of several judges, so that a late run still
+    gets verdicts. A judge with `apart` judges each claim by itself and gets a few claims at a time: its verdicts so far
+    stand when the time is over. `cache` remembers verdicts by judge, claim, passages and question.
 
-    Of more claims than `most` the first are judged; these and claims of more than 2,000 characters are `unjudged`.
+    Of more claims than `most` only the first are judged; the others, and claims of more than 2,000 characters, stay
+    `unjudged`.
     """
 
     judges: Sequence[Judge]
@@ -108,7 +110,7 @@ class JudgeChain:
         return verdicts
 
     def _limited(self, claims: Sequence[Claim], verdicts: list[Verdict], notes: Notes) -> list[int]:
-        """The numbers of the claims that are judged; the others get their verdict here, and it is noted."""
+        """The numbers of the claims to judge. The others get the verdict `unjudged` here, with a note."""
         fit = [number for number, claim in enumerate(claims) if len(claim["text"]) <= LONGEST]
         for number in set(range(len(claims))) - set(fit):
             verdicts[number] = unjudged(claims[number], TOO_LONG)
@@ -126,7 +128,7 @@ class JudgeChain:
     def _claims(
         self, judge: Judge, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
-        """One judge's verdicts; those that it gave before come from the cache, and what it left open is not kept."""
+        """One judge's verdicts. Earlier verdicts come from the cache; `unjudged` is not kept there."""
         context = digest([question, *(passage["text"] for passage in passages)])
         keys = [(id(judge), digest([claim["text"], claim["type"]]), context) for claim in claims]
         known = [self.cache.get(key) for key in keys]
@@ -159,7 +161,7 @@ class JudgeChain:
 
 
 def name_of(judge: Judge) -> str:
-    """A judge's name; that of the function or class where it says none."""
+    """A judge's `name`, else the name of its function or class."""
     return str(getattr(judge, "name", None) or getattr(judge, "__name__", type(judge).__name__))
 
 
@@ -169,7 +171,7 @@ def judge_names(verdicts: Sequence[Verdict]) -> str:
 
 
 def relocated(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Verdict:
-    """A copy of a verdict for the same claim at another place, with the chunk id of the passage as it is called now."""
+    """A copy of a verdict for the same claim at another place, with the present chunk id of its passage."""
     shift, evidence = claim["start"] - verdict["start"], verdict["evidence"]
     fresh: Verdict = {**verdict, "start": claim["start"], "end": claim["end"]}
     if "unsupported_spans" in verdict:

@@ -21,12 +21,12 @@ Weights = Mapping[str, float]
 Signals = Mapping[str, float]
 
 EXACT: Final = frozenset({"cell", "computed"})
-"""Judges that look up a cell, or compute a figure anew: what they support is certain, and they need no curve."""
+"""Judges that look up a cell or compute a figure again: a claim that they support is certain, without a curve."""
 PENALTY: Final = 0.1
 BONUS: Final = 0.1
 UNCERTAINTY_COST: Final = 0.3  # what full uncertainty takes off the similarity policy: 0.1 a phrase, up to three
 CONSISTENT: Final = ("internal_consistency", "knowledge_consistency")
-"""What counts in every policy: one that has no weight for it is multiplied by it."""
+"""Signals that count in every policy: a policy without a weight for one of them is multiplied by it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Policy:
         return clamp(self.formula(verdicts, signals, checked_weights(self, weights)))
 
     def discounted(self, verdicts: Sequence[Verdict], signals: Signals, weights: Weights | None) -> float:
-        """The value less what contradictions with itself and known facts, and weaker sources, cost the answer."""
+        """The policy's value, lowered for contradictions with itself or known facts and for weaker sources."""
         value = self(verdicts, signals, weights)
         for name in CONSISTENT:
             if name not in self.needs:
@@ -89,8 +89,8 @@ def confidence_of_labels(labels: Sequence[Label]) -> float:
     """Supported share, less 0.1 for each unsupported claim, plus 0.1 when none is unsupported; clamped to 0..1.
 
     Claim-verification formula. It favours answers with no unsupported claim at all: one bad claim of five costs 0.2 of
-    the share, 0.1 of penalty and the bonus. An unjudged claim is worth nothing and forfeits the bonus, because nobody
-    can say that none is unsupported; without any claim there is nothing to be confident of, hence 0.0.
+    the share, 0.1 of penalty and the bonus. An unjudged claim counts as 0 and forfeits the bonus, because it may be
+    unsupported; without any claim the confidence is 0.0.
     """
     if not labels:
         return 0.0
@@ -108,7 +108,7 @@ def _weighed(weights: Weights, **values: float) -> float:
 _POLICIES: Final = (
     # Claim-verification formula, see `confidence_of_labels`.
     Policy("claims", lambda verdicts, *_: confidence_of_labels([v["verdict"] for v in counted(verdicts)])),
-    # The chance, fitted on labelled answers, that every claim is supported.
+    # The probability, fitted on labelled answers, that every claim is supported.
     Policy("calibrated", lambda verdicts, *_: calibrated_confidence(verdicts)),
     # Weighted verification formula. Favours answers in the words of their sources that name them, and forgives one
     # wrong fact.
@@ -142,11 +142,11 @@ _POLICIES: Final = (
 )
 POLICIES: Final[Mapping[str, Policy]] = {policy.name: policy for policy in _POLICIES}
 
-AUTO: Final = "auto"  # stands for the best policy for the verdicts at hand, see `best_policy`
+AUTO: Final = "auto"  # replaced by `best_policy` of the verdicts
 
 
 def best_policy(verdicts: Sequence[Verdict]) -> str:
-    """`calibrated` for verdicts of judges whose scores it was fitted to, and `claims` for any others."""
+    """`calibrated` if every verdict is of a judge with a fitted curve, else `claims`."""
     return "calibrated" if has_curve(verdicts) else "claims"
 
 
@@ -176,18 +176,18 @@ def calculate_confidence(verification: Any) -> float:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m lab.training.confidence` writes them."""
-LINE: Final = 0.5  # the chance from which a claim is supported
+LINE: Final = 0.5  # least probability of a supported claim
 SUREST: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the scores of one judge mean, as fitted on labelled answers where half of the answers are good.
+    """The fitted meaning of one judge's scores; half of the labelled answers were good.
 
-    A claim's chance is the logistic of ``slope * logit + bias``. An answer's is that of the mean logit of its claims'
-    chances, moved by `worst` of the way to the worst of them and by `number` times the logarithm of how many there are:
-    an answer of one claim has the chance of that claim. `thresholds` are the confidences that refuse a share of the
-    good answers.
+    A claim's probability is the logistic of ``slope * logit + bias``. An answer's probability is the logistic of the
+    mean logit of its claims' probabilities, moved by the share `worst` towards the worst claim and by `number` times
+    the logarithm of the number of claims: an answer of one claim has that claim's probability. `thresholds` gives, for
+    a share of good answers, the confidence that refuses it.
     """
 
     slope: float
@@ -197,17 +197,17 @@ class Curve:
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def claim(self, support: float) -> float:
-        """The chance, 0..1, that a claim with this score of the judge is supported."""
+        """The probability, 0..1, that a claim with this score of the judge is supported."""
         return _chance(self.slope * _logit(support) + self.bias)
 
     def answer(self, chances: Sequence[float]) -> float:
-        """The chance, 0..1, that all claims with these chances are supported."""
+        """The probability, 0..1, that all claims with these probabilities are supported."""
         logits = [_logit(chance) for chance in chances]
         mean = sum(logits) / len(logits)
         return _chance(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
 
     def threshold(self, refused: float) -> float:
-        """The confidence below which this share of the good answers lies, between those that were measured."""
+        """The confidence below which this share of the good answers lies, interpolated between measured shares."""
         known = sorted((float(share), value) for share, value in self.thresholds.items())
         shares, values = [share for share, _ in known], [value for _, value in known]
         return round(float(np.interp(refused, shares, values)), 4) if known else LINE
@@ -215,7 +215,7 @@ class Curve:
 
 @cache
 def curves(path: Path = FITTED) -> Mapping[str, Curve]:
-    """The curve of each judge that one was fitted for; raises WeightsError where the file is not readable."""
+    """The fitted curves, by judge. Raises WeightsError if the file cannot be read."""
     try:
         judges = json.loads(path.read_text(encoding="utf-8"))["judges"]
         return {name: Curve(**fit["curve"]) for name, fit in judges.items()}
@@ -227,14 +227,14 @@ def curves(path: Path = FITTED) -> Mapping[str, Curve]:
 
 
 def has_curve(verdicts: Sequence[Verdict]) -> bool:
-    """Whether every claim that counts was judged by a judge whose scores are calibrated, and there is one."""
+    """Whether there is a counted claim, and every counted claim was judged by a judge with a curve."""
     judges = {embedded(v)[0] for v in counted(verdicts) if v["verdict"] != "unjudged"}
     return bool(judges) and judges - EXACT <= curves().keys()
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a judge's chances mean on a person's own answers (`Curve.claim`), and from which confidence to accept."""
+    """A judge's calibration on the user's labelled answers: slope and bias as in `Curve.claim`, and the threshold."""
 
     slope: Annotated[float, Field(gt=0)] = 1.0
     bias: float = 0.0
@@ -242,7 +242,7 @@ class Own:
 
 
 def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
-    """The verdict with the chance that its claim has on a person's own answers; facts against a claim still count."""
+    """The verdict with its support calibrated on the user's own answers; facts against a claim still count."""
     fit = own.get(verdict["judge"])
     if fit is None or verdict["verdict"] == "unjudged":
         return verdict
@@ -257,18 +257,18 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
 
 
 def line_of(policy: str, verdicts: Sequence[Verdict], own: Mapping[str, Own] | None = None) -> Line:
-    """The line of an answer where no person set one: that of a calibration for its judges, else the default."""
+    """The threshold of an answer if no person set one: that of a calibration for its judges, else the default."""
     judges = curves().keys() & judges_of(counted(verdicts)) if policy == "calibrated" and own else set()
     fitted = [fit.threshold for judge in judges if (fit := (own or {}).get(judge)) and fit.threshold is not None]
     return Line(max(fitted), "calibration") if fitted else Line()
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
-    """The chance, 0..1, that all counted claims of an answer are supported, as fitted on labelled answers.
+    """The probability, 0..1, that all counted claims of an answer are supported, as fitted on labelled answers.
 
-    A claim that stands word for word in its evidence is certain and leaves the rest to be judged; an unjudged claim has
-    no support. Where several judges took part, the most doubtful curve counts. 0.0 without any claim. Raises InputError
-    for verdicts of a judge that no curve was fitted for.
+    A claim that stands word for word in its evidence is certain and is left out; an unjudged claim has no support. If
+    several judges took part, the curve with the lowest result counts. 0.0 without any claim. Raises InputError for
+    verdicts of a judge without a curve.
     """
     own = counted(verdicts)
     if not own:
@@ -293,7 +293,7 @@ def is_exact(verdict: Verdict) -> bool:
 
 
 def pooled_support(supports: Sequence[float]) -> float:
-    """One support, 0..1, for several claims: the mean of their logits; that of a single claim is its own."""
+    """One support, 0..1, for several claims: the logistic of their mean logit."""
     return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
 
 

@@ -1,4 +1,4 @@
-"""Prune: an answer reduced to what is supported, and still readable."""
+"""Prune: an answer reduced to its supported sentences, and still readable."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,21 +34,21 @@ class _Sentence:
 
     @property
     def level(self) -> int:
-        """Rank of a heading, 1 the highest, bold lines 7; 0 for what is none."""
+        """Rank of a heading, 1 the highest, bold lines 7; 0 for any other line."""
         match = _HEADING.match(self.text) if not self.judged else None
         return (len(match.group("level")) if match.group("level") else 7) if match else 0
 
     @property
     def leads_in(self) -> bool:
-        """Whether it announces what follows."""
+        """Whether the sentence announces what follows."""
         return self.text.rstrip(" *_").endswith(":")
 
 
 def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> tuple[str, Verification]:
-    """What `prune` leaves of an answer, and its verification: the same policy on signals measured again.
+    """The pruned answer and its verification: the same policy on signals measured again.
 
-    It is decided on anew, with what the reader said of the whole: what is left is accepted at the line, and shown as
-    doubtful below it.
+    The decision is made again, with the reader's values for the whole answer: the pruned answer is accepted at the
+    threshold, and shown as doubtful below it.
     """
     text, kept = prune(answer, whole.claims)
     material = Material(answer=text, passages=(), verdicts=kept)
@@ -74,9 +74,9 @@ def pruned(answer: str, whole: Verification, weights: Mapping[str, Weights]) -> 
 def prune(answer: str, verdicts: Sequence[Verdict]) -> tuple[str, list[Verdict]]:
     """Only the supported sentences of an answer, and their verdicts with offsets into the new text.
 
-    A sentence is kept when it makes a claim that counts and every such claim in it is supported. Headings, lead-ins and
-    table heads are kept where something under them is. Emptied list items go, numbered lists are renumbered, and a
-    connective that has lost what it connected to is cut. Returns ``("", [])`` when no sentence is supported.
+    A sentence is kept if it makes a counted claim and every such claim in it is supported. Headings, lead-ins and table
+    heads are kept if a sentence under them is kept. Emptied list items go, numbered lists are renumbered, and a
+    connective whose first part is gone is cut. Returns ``("", [])`` if no sentence is supported.
     """
     sentences = _structured(answer, [_read(answer, start, end, verdicts) for start, end in sentence_spans(answer)])
     if not any(s.kept and s.judged for s in sentences):
@@ -104,7 +104,7 @@ def _read(answer: str, start: int, end: int, verdicts: Sequence[Verdict]) -> _Se
 
 
 def _structured(answer: str, sentences: list[_Sentence]) -> list[_Sentence]:
-    """The sentences with headings, lead-ins and table heads kept where they still hold something."""
+    """The sentences; headings, lead-ins and table heads are kept if a sentence under them is kept."""
     return [
         sentence
         if sentence.judged
@@ -114,7 +114,7 @@ def _structured(answer: str, sentences: list[_Sentence]) -> list[_Sentence]:
 
 
 def _under(answer: str, sentence: _Sentence, after: Sequence[_Sentence]) -> list[_Sentence]:
-    """What stands under a heading, behind a lead-in or below the head of a table; nothing where it is none."""
+    """The sentences under a heading, behind a lead-in or below a table's head; none for any other sentence."""
     if level := sentence.level:
         return list(takewhile(lambda other: not other.level or other.level > level, after))
     if sentence.leads_in:
@@ -125,7 +125,7 @@ def _under(answer: str, sentence: _Sentence, after: Sequence[_Sentence]) -> list
 
 
 def _announced(answer: str, after: Sequence[_Sentence]) -> list[_Sentence]:
-    """What a lead-in announces: the list items that follow, else the next sentence."""
+    """The sentences that a lead-in announces: the list items that follow, else the next sentence."""
     items = takewhile(lambda other: _LISTED.match(answer, answer.rfind("\n", 0, other.start) + 1), after)
     return list(items) or list(after[:1])
 
@@ -139,7 +139,7 @@ def _cut_sentences(answer: str, pieces: list[str], sentences: Sequence[_Sentence
     for sentence in sentences:
         if not sentence.kept:
             end = len(answer) - len(answer[sentence.end :].lstrip(" \t"))
-            # The mark stays for the item's other sentences; where there is none, its line goes as an empty one.
+            # The mark stays for the item's other sentences; without any, its line goes as an empty line.
             opening = _opening(answer, sentence)
             pieces[opening:end] = [""] * len(pieces[opening:end])
 
@@ -169,7 +169,7 @@ def _mend_openings(answer: str, pieces: list[str], sentences: Sequence[_Sentence
 
 
 def _renumber(answer: str, pieces: list[str]) -> None:
-    """Number the items of each ordered list anew, from where it began, where items are gone."""
+    """Renumber the items of each ordered list that has lost items, from its first number."""
     following: dict[str, int] = {}
     previous_end = 0
     for match in _NUMBERED.finditer(answer):

@@ -1,4 +1,4 @@
-"""What a verification returns: the one model that every shape given out is made of."""
+"""The result of a verification: the one model from which every output is made."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,10 +33,10 @@ CREDIT: Final[dict[Label, float]] = {
     "contradicted": 0.0,
     "unjudged": 0.0,
 }
-"""How much of a supported claim each label is worth; partly supported is half."""
+"""The credit of each label, 0..1: a partly supported claim has half of a supported one's."""
 
 AGAINST: Final[frozenset[Label]] = frozenset({"unsupported", "contradicted"})
-"""Labels that speak against the answer; a contradicted claim is an unsupported one."""
+"""Labels that speak against the answer; a contradicted claim counts as unsupported."""
 
 IN_FAVOUR: Final[frozenset[Label]] = frozenset({"supported", "partially_supported"})
 
@@ -47,7 +47,7 @@ def is_counted(verdict: Verdict) -> bool:
 
 
 def counted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts on claims that count; in an answer of opinions alone, those that the passages support."""
+    """The verdicts on counted claims; in an answer of opinions alone, the supported ones."""
     every = list(verdicts)
     return [v for v in every if is_counted(v)] or [v for v in every if v["verdict"] == "supported"]
 
@@ -58,22 +58,22 @@ def judges_of(verdicts: Iterable[Verdict]) -> list[str]:
 
 
 def embedded(verdict: Verdict) -> tuple[str, float]:
-    """The embedded judge of a claim, and the support, 0..1, that it gave, whatever a model said beside it."""
+    """The embedded judge of a claim and the support, 0..1, that it gave, before a model's verdict was joined."""
     return verdict.get("embedded", (verdict["judge"], verdict["support"]))
 
 
 def mean_support(verdicts: Sequence[Verdict]) -> float:
-    """Mean support of the verdicts, 0..1; an unjudged claim has none, and neither has an empty list."""
+    """Mean support of the verdicts, 0..1; an unjudged claim counts as 0, an empty list is 0."""
     if not verdicts:
         return 0.0
     return sum(0.0 if v["verdict"] == "unjudged" else v["support"] for v in verdicts) / len(verdicts)
 
 
 def reliance(verdicts: Sequence[Verdict]) -> float:
-    """The share of the supported claims' credit that their sources are good for, 0..1; 1.0 where all are relied on.
+    """The mean source weight of the supported claims, by credit, 0..1; 1.0 if all sources are fully relied on.
 
-    A policy's confidence is multiplied by it, whatever the policy: half as much for an answer that rests on a source of
-    weight 0.5, three quarters where half of its claims do. It says nothing of claims that no source supports.
+    Every policy's confidence is multiplied by it: by 0.5 if the answer rests on a source of weight 0.5, by 0.75 if half
+    of its claims do. Claims that no source supports do not count.
     """
     good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
     credit = sum(CREDIT[v["verdict"]] for v in good)
@@ -84,16 +84,16 @@ LEVELS: tuple[tuple[float, Level], ...] = ((0.9, "high"), (0.7, "medium"), (0.5,
 
 
 def level_of(confidence: float) -> Level:
-    """The level of a confidence in 0..1 as it is shown, with two digits; very low below all of `LEVELS`."""
+    """The level of a confidence, rounded to the two digits that are shown; very low below all of `LEVELS`."""
     return next((level for bound, level in LEVELS if round(confidence, 2) >= bound), "very low")
 
 
-ADDRESSED: Final = 0.5  # chance from which an answer is taken to address its question
+ADDRESSED: Final = 0.5  # least probability of an answer that addresses its question
 HALLUCINATED: Final = 0.3
-"""An answer of whose claims this share or more lacks support is not grounded (reliability policy's document)."""
+"""An answer is not grounded if this share or more of its claims lacks support (reliability policy's document)."""
 
 SUMMARY: Final = ("confidence", "is_grounded", "accepted", "claims_checked", "claims_supported")
-"""What the response says of a verification where nobody asked for more."""
+"""The fields of the response's verification block by default."""
 
 DETAILS: Final = (
     "level", "hallucination_score", "attribution_coverage", "signals", "issues", "verified_sources",
@@ -107,26 +107,27 @@ WEIGHTED: Final[Mapping[str, str]] = {
     "citation_coverage": "citation_coverage",
     "fact_verification_score": "fact_score",
 }
-"""The weighted formula's names of the signals."""
+"""Names of the signals in the weighted formula."""
 
 UNCHECKED: Final = "Part of the answer was not checked"
 DIFFER: Final = "The documents answer this differently"
-UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` mends by removing what they are about
+UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` removes with their sentences
 _WIDTH: Final = 88
 
 Reading = Mapping[str, Any]
-"""`chance` that the answer answers (None: not known), whether it `quoted`, what was `seen`, the `sureness` of the model
-that wrote it, where one did, what one wrote `beside` it, and the factor for how far the passages `agreed`, where they
-do not."""
+"""`chance`: the probability that the answer answers (None: not known). `quoted`: whether the answer is a quotation.
+`seen`: the reader's values. `sureness`: the mean log-probability of the model that wrote it. `beside`: a model's answer
+beside a quotation. `agreed`: the factor for passages that disagree."""
 
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The judged claims of one answer, what was measured on it, and the confidence that a policy makes of both."""
+    """The judged claims of one answer, its signals, and the confidence that a policy makes of both."""
 
-    confidence: float  # 0..1; `supported` times `answered`, unless a founding policy was chosen or no reader asked
+    confidence: float  # 0..1; `supported` times `answered`, unless a founding policy was chosen or no reader was asked
     claims: tuple[Verdict, ...] = ()
-    signals: Mapping[str, float] = field(default_factory=dict)  # what could not be measured is named in `degraded`
+    # Signals that could not be measured are named in `degraded`.
+    signals: Mapping[str, float] = field(default_factory=dict)
     issues: tuple[str, ...] = ()
     judge: str = "none"  # the judges whose verdicts stand
     policy: str = "claims"
@@ -135,28 +136,31 @@ class Verification:
     uncovered: tuple[Uncovered, ...] = ()
     threshold: float = DEFAULT_LINE  # the confidence from which the run accepts an answer
     ms: float = 0.0  # wall time
-    answered: float | None = None  # how likely the answer is to answer the question, where a reader was asked
+    answered: float | None = None  # the reader's probability that the answer answers the question
     supported: float | None = None  # the policy's value
     answer_spans: tuple[AnswerSpan, ...] = ()  # the places that answer the question
     conflicts: tuple[Conflict, ...] = ()  # the places that answer it differently
-    unread: str = ""  # what is in a language that no model read, in a sentence
+    unread: str = ""  # which part is in a language that no model read, in a sentence
     set_by: SetBy = field(default="default", kw_only=True)  # who set the threshold
-    on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)  # what happens below it
-    showing: float = field(default=WORTH_SHOWING, kw_only=True, compare=False)  # from where on it is shown as doubtful
+    # The policy below the threshold.
+    on_low_confidence: OnLowConfidence = field(default="doubt", kw_only=True, compare=False)
+    # Least confidence of an answer that is shown as doubtful.
+    showing: float = field(default=WORTH_SHOWING, kw_only=True, compare=False)
     decision: Decision = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of the rest, once
-    failed: bool = field(default=False, kw_only=True)  # altogether, so that nothing was judged
+    failed: bool = field(default=False, kw_only=True)  # verification failed and no claim was judged
     read: Reading | None = field(default=None, kw_only=True, compare=False)
-    """What of the reader's words counts in the confidence, for who weighs a part of the answer; not in `to_dict`."""
+    """The reader's values that count in the confidence, needed when a part of the answer is scored; not in
+    `to_dict`."""
     question: str = field(default="", kw_only=True, compare=False)
     answer: str = field(default="", kw_only=True, compare=False)
     passages: tuple[Passage, ...] = field(default=(), kw_only=True, compare=False)
-    """What was verified, for a report; `to_dict` leaves it out."""
+    """The verified passages, for a report; not in `to_dict`."""
 
     def __post_init__(self) -> None:
         if self.decision is not None:
             return
         supported = self.supported_by_passages
-        # A calibrated confidence says that all of it is supported: no claim may speak against that.
+        # A calibrated confidence says that all claims are supported: then no claim may speak against the answer.
         sound = self.policy != "calibrated" or supported
         line = Line(self.threshold, self.set_by)
         made = decide(
@@ -172,7 +176,7 @@ class Verification:
         object.__setattr__(self, "decision", made)
 
     def changed(self, **fields: Any) -> Self:
-        """A copy with other fields, decided on anew."""
+        """A copy with other fields and a new decision."""
         return replace(self, **fields, decision=None)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
@@ -195,17 +199,17 @@ class Verification:
 
     @property
     def accepted(self) -> bool:
-        """Whether the run takes the answer without a doubt."""
+        """Whether the answer was accepted."""
         return self.decision.accepted
 
     @property
     def unjudged(self) -> bool:
-        """Whether there were claims and no judge could judge any of them."""
+        """Whether there are claims and no judge could judge any of them."""
         return bool(self.claims) and all(v["verdict"] == "unjudged" for v in self.claims)
 
     @property
     def doubts(self) -> list[str]:
-        """Why the quoted places may be misread, or a figure is not what was asked, in sentences."""
+        """Reasons, in sentences, why quoted places may be misread or a figure may not be the one asked for."""
         places = [place for v in self.claims for place in (v["evidence"], *v.get("further", ())) if place]
         read = [p for p in places if p["passage"] < len(self.passages)]
         found = [doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read]
@@ -214,17 +218,17 @@ class Verification:
 
     @property
     def counted(self) -> list[Verdict]:
-        """The verdicts that speak for or against the answer: opinions and questions do not."""
+        """The verdicts on counted claims: opinions and questions do not count."""
         return counted(self.claims)
 
     @property
     def claims_checked(self) -> int:
-        """How many claims count and were judged."""
+        """The number of counted claims that were judged."""
         return sum(v["verdict"] != "unjudged" for v in self.counted)
 
     @property
     def claims_supported(self) -> int:
-        """How many of them are supported."""
+        """The number of supported claims among them."""
         return sum(v["verdict"] == "supported" for v in self.counted)
 
     @property
@@ -234,9 +238,9 @@ class Verification:
 
     @property
     def supported_by_passages(self) -> bool:
-        """Whether the verdicts say so: every claim judged, none contradicted, less than 0.3 of them without support.
+        """Whether every claim was judged, none is contradicted, and less than 0.3 of them lack support.
 
-        Under the calibrated policy every claim must be supported. An answer without a claim is not: nothing was judged.
+        Under the calibrated policy every claim must be supported. False for an answer without a claim.
         """
         claims = self.counted
         labels = {v["verdict"] for v in claims}
@@ -284,7 +288,7 @@ class Verification:
 
     @property
     def suggested_corrections(self) -> list[str]:
-        """What the failed claims should say: the judge's correction, else the quote that contradicts the claim."""
+        """A correction for each failed claim: the judge's, else the quote that contradicts the claim."""
         said = [v.get("correction") or contradicting_quote(v) for v in self.claims]
         return list(dict.fromkeys(filter(None, said)))
 
@@ -319,13 +323,13 @@ class Verification:
         return block
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON: a row of `verify --jsonl` without its id."""
+        """The whole result as plain JSON: a row of `verify --jsonl` without its id."""
         details = {name: _plain(getattr(self, name)) for name in DETAILS} | {"decision": self.decision.to_dict()}
         return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
-        """The verification that `to_dict` wrote down, with its verdicts or the rows that `claim_row` made of them."""
+        """The verification that `to_dict` wrote, with its verdicts or their rows from `claim_row`."""
         known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
         known["claims"] = [verdict_in(row) for row in claims]
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
@@ -337,7 +341,7 @@ class Verification:
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
-    """A warning for each (name, value, threshold) whose value is below, with as many digits as show it."""
+    """A warning for each (name, value, threshold) with the value below, with enough digits to tell the two apart."""
     return [
         f"Low {name}: {value:.{digits}f} (threshold {bound:.{digits}f})"
         for name, value, bound in values
@@ -347,13 +351,13 @@ def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
 
 
 def contradicting_quote(verdict: Verdict) -> str:
-    """What a passage says instead of a claim that it contradicts; empty for any other claim."""
+    """The quote that contradicts the claim; empty for a claim that is not contradicted."""
     evidence = verdict["evidence"]
     return evidence["quote"] if verdict["verdict"] == "contradicted" and evidence else ""
 
 
 def sources_of(verdict: Verdict) -> list[str]:
-    """Ids of the chunks that support a claim, that of its evidence first; none where nothing speaks for it."""
+    """Ids of the chunks that support a claim, the chunk of its evidence first; empty if none does."""
     if verdict["verdict"] not in IN_FAVOUR:
         return []
     evidence = verdict["evidence"]
@@ -361,7 +365,8 @@ def sources_of(verdict: Verdict) -> list[str]:
 
 
 def claim_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain JSON; what a judge need not say is left out where it did not, but `reasoning` and `evidence`.
+    """A verdict as plain JSON. Optional fields that the judge left empty are left out, but for `reasoning` and
+    `evidence`.
 
     `quoted` is there, and true, where the claim stands word for word in its evidence.
     """
@@ -383,8 +388,8 @@ _EDGES: Final = re.compile(r"^\W+|\W+$")
 def word_for_word(verdict: Verdict) -> bool:
     """Whether a supported claim is whole sentences, lines or cells of its evidence; spacing, case and marks aside.
 
-    A stretch of a sentence may lack the words that take it back. What a model quotes is as short as it can be, and
-    makes nothing certain.
+    A part of a sentence is not enough, because the rest may take it back. A model's quote does not count either,
+    because models quote as little as they can.
     """
     evidence = verdict["evidence"]
     if verdict["verdict"] != "supported" or evidence is None or "embedded" in verdict:
@@ -399,12 +404,12 @@ def word_for_word(verdict: Verdict) -> bool:
 
 
 def bare(text: str) -> str:
-    """A text without marks at its ends, in small letters, one space between words."""
+    """A text in lower case, without marks at its ends, with one space between words."""
     return _EDGES.sub("", " ".join(text.split())).casefold()
 
 
 def verdict_in(row: Mapping[str, Any]) -> Verdict:
-    """The verdict that `claim_row` wrote down, whose evidence is in the first of its sources."""
+    """The verdict that `claim_row` wrote; its evidence is in the first of its sources."""
     evidence = row["evidence"]
     if evidence is not None and "chunk_id" not in evidence:
         evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}

@@ -1,4 +1,4 @@
-"""Sources: which ones support a claim, and how far they are relied on."""
+"""Sources: which sources support a claim, and their weights."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from cragraph.verification.conflicts import stated_in
 from cragraph.verification.judges.verdicts import claim_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR, counted, reliance
 
-SourceWeight = Callable[[Passage], float]  # how far the source of a passage is to be relied on, 0..1
+SourceWeight = Callable[[Passage], float]  # the weight of a passage's source, 0..1
 
 JudgeAgain = Callable[[Sequence[Claim], Sequence[Passage]], list[Verdict]]
 
@@ -20,9 +20,9 @@ _SIDING: Final = {*IN_FAVOUR, "contradicted"}  # labels of verdicts that rest on
 def attributed(
     verdicts: Sequence[Verdict], passages: Sequence[Passage], closeness: Sequence[Sequence[float]], threshold: float
 ) -> list[Verdict]:
-    """The verdicts with the chunks that support their claim beside their evidence, as `sources`.
+    """The verdicts with `sources`: the chunks that support their claim beside the evidence.
 
-    A passage supports a claim in whose favour the verdict is when it is more than `threshold` similar to it
+    A passage supports a claim with a favourable verdict if it is more than `threshold` similar to the claim
     (`closeness`, a row per verdict), has all its figures, and has no sentence against it.
     """
     sourced = list(verdicts)
@@ -36,7 +36,7 @@ def attributed(
 
 
 def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list[float]:
-    """The weight of each passage's source; empty where every source is fully relied on."""
+    """The weight of each passage's source; empty if every source is fully relied on."""
     weights = [weight(passage) for passage in passages] if weight else []
     return weights if any(w < 1.0 for w in weights) else []
 
@@ -44,11 +44,11 @@ def weights_of(passages: Sequence[Passage], weight: SourceWeight | None) -> list
 def weigh_sources(
     verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float], judge: JudgeAgain
 ) -> list[Verdict]:
-    """The verdicts with the weight of the source that each rests on, as `source_weight` where it is below 1.
+    """The verdicts with `source_weight`, the weight of the source that each rests on, if it is below 1.
 
-    A claim may stand in several sources, and a judge names one. So claims that rest on a weaker source are put to the
-    stronger ones alone, the strongest first: their verdict takes its place where it is worth more, or where they
-    contradict what the weaker one supports. Without weights the verdicts stay as they are.
+    A claim may stand in several sources, and a judge names one of them. So claims that rest on a weaker source are
+    judged again with the stronger sources alone, the strongest first. The new verdict stands if it is worth more, or if
+    it contradicts what the weaker source supports. Without weights the verdicts stay as they are.
     """
     if not weights:
         return list(verdicts)
@@ -56,7 +56,7 @@ def weigh_sources(
     open_ = [i for i, v in enumerate(weighed) if v["verdict"] in _SIDING]
     for tier in sorted(set(weights), reverse=True):
         weak = [i for i in open_ if _weight(weighed[i], weights) < tier]
-        # Every claim left rests on sources as good as these: further down there is nothing stronger.
+        # All other claims rest on sources of this weight or more: no stronger source is left.
         if not weak:
             break
         strong = [position for position, weight in enumerate(weights) if weight >= tier]
@@ -75,7 +75,7 @@ def weigh_sources(
 
 
 def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage], weights: Sequence[float]) -> list[str]:
-    """The issue that names what was weighed; empty where no supported claim rests on a weaker source."""
+    """The issue that names the weaker sources of supported claims; empty if there are none."""
     good = [v for v in counted(verdicts) if v["verdict"] in IN_FAVOUR]
     weak = [v for v in good if v.get("source_weight", 1.0) < 1.0]
     if not weak:
@@ -88,7 +88,7 @@ def weak_source_issues(verdicts: Sequence[Verdict], passages: Sequence[Passage],
 
 
 def _weight(verdict: Verdict, weights: Sequence[float]) -> float:
-    """The weight of the source that holds the evidence; of the best one where the judge names none."""
+    """The weight of the source that holds the evidence; without evidence, the highest weight."""
     evidence = verdict["evidence"]
     return weights[evidence["passage"]] if evidence else max(weights)
 
@@ -101,7 +101,7 @@ def _decides(second: Verdict, first: Verdict, weights: Sequence[float]) -> bool:
 
 
 def _moved(verdict: Verdict, positions: Sequence[int], passages: Sequence[Passage]) -> Verdict:
-    """A verdict on some of the passages, with its evidence counted among all of them."""
+    """A verdict on some of the passages, its evidence renumbered among all of them."""
     if not verdict["evidence"]:
         return verdict
     position = positions[verdict["evidence"]["passage"]]

@@ -1,4 +1,4 @@
-"""Figures, dates and names that a claim states and no passage has in any form; figures that follow by arithmetic."""
+"""Figures, dates and names of a claim that no passage has in any form; figures that follow by arithmetic."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from typing import Final
 from cragraph.language.facts import Fact, extract
 from cragraph.types import Evidence, Passage
 
-MOST_FIGURES: Final = 8  # quoted figures that are combined: of more, anything follows from some
+MOST_FIGURES: Final = 8  # quoted figures that are combined at most: from more figures, any result follows
 _DIGITS: Final = re.compile(r"\d+(?:[.,:\u00a0\u202f’']\d+)*")
 _ONE_IN: Final = re.compile(r"\b(?:one|1) (?:in|of|out of) (?:every )?(\w+)\b", re.I)
 _CLOCK: Final = re.compile(r"\b(\d{1,2})(?:[.:](\d\d))?\s*([ap])\.?m\b", re.I)
@@ -18,9 +18,9 @@ _CLOCK: Final = re.compile(r"\b(\d{1,2})(?:[.:](\d\d))?\s*([ap])\.?m\b", re.I)
 def unstated(claim: str, passages: Sequence[Passage], question: str, evidence: Sequence[Evidence]) -> list[Fact]:
     """The figures, dates and names of a claim that neither a passage nor the question has in any form.
 
-    A figure is compared as a number, whatever its unit, currency or way of writing, a name by its letters, without
-    accents and case; file names and column names count as what passages say. A figure that follows from the quoted
-    figures and those of the question by one or two steps of arithmetic is stated.
+    A figure is compared as a number, whatever its unit, currency or way of writing; a name by its letters, without
+    accents and case. File names and column names count as text of the passages. A figure that follows from the figures
+    of quotes and question by one or two steps of arithmetic counts as stated.
     """
     rates = list(_rates(claim))
     lacking = [fact for fact in extract(claim) if fact.kind not in ("ordinal", "quarter")]
@@ -52,7 +52,8 @@ def _figures(texts: Sequence[str]) -> list[Figure]:
 
 
 def working(fact: Fact, given: Sequence[Figure]) -> str:
-    """How a figure follows from given ones by one or two steps of arithmetic, such as ``612 - 548``; else empty."""
+    """The formula by which a figure follows from given figures, such as ``612 - 548``, in one or two steps; else
+    empty."""
     if fact.kind not in ("number", "percent", "points", "money", "measure"):
         return ""
     wanted, step = fact.figure or fact.value, fact.step
@@ -92,7 +93,7 @@ def _combined(pairs: Iterable[tuple[Figure, Figure]], share: bool) -> Iterator[F
 
 
 def _rates(text: str) -> Iterator[tuple[int, int, float]]:
-    """Where a text says "one in five", and that as a percentage."""
+    """Each "one in five" of a text, with its percentage."""
     for match in _ONE_IN.finditer(text):
         yield from ((*match.span(), 100 / fact.figure) for fact in extract(match[1]) if fact.figure)
 
@@ -107,7 +108,7 @@ def _stated(fact: Fact, values: set[float], letters: str) -> bool:
 
 
 def _values(text: str) -> Iterator[float]:
-    """Every number of a text, in each way in which its digits can be read, and those in words."""
+    """Every number of a text, in each way in which its digits can be read, and numbers in words."""
     for match in _DIGITS.finditer(text):
         digits = match[0]
         plain = re.sub(r"[^\d]", "", digits)
@@ -137,7 +138,7 @@ def _letters(text: str) -> str:
 
 
 def _whole(passage: Passage) -> str:
-    """What a passage says, with the headings that it stands under."""
+    """The text of a passage with the headings above it."""
     about = passage["metadata"]
     inside = [str(entry[-1]) for entry in about.get("headings") or () if isinstance(entry, list | tuple) and entry]
     return "\n".join([str(about.get("heading") or ""), *inside, passage["text"]])

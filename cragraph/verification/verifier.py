@@ -1,4 +1,4 @@
-"""The verifier: claims, windows, judge, verdicts, signals, policy, `Verification`; one call, which does not fail."""
+"""The verifier: from an answer over claims, judges, signals and policy to a `Verification`, in one call."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -81,7 +81,7 @@ T = TypeVar("T")
 Texts = Mapping[str, str]
 Replies = Mapping[str, Any]
 Contradicts = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""How likely the first text of each pair contradicts the second, 0..1."""
+"""For each pair, the probability, 0..1, that the first text contradicts the second."""
 
 ALWAYS: Final = (
     "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
@@ -91,46 +91,46 @@ ALWAYS: Final = (
 
 OTHERWISE: Final = "“{other}” contradicts the answer and says it more plainly than what supports it: “{quote}”."
 JOINED: Final = frozenset({AUTO, "calibrated"})
-"""Policies, as they are asked for, whose confidence is joined with what the reader says of the answer."""
+"""Policies, by the requested name, whose confidence is multiplied by the reader's probability."""
 OPEN: Final = "This part of the question may be unanswered"
 NOWHERE: Final = "No passage has this in any form"
 MOST_UNREAD: Final = 0.5
-"""The confidence is at most this where the reader could not read question and answer, as in other languages."""
+"""The highest confidence if the reader could not read question and answer, as in other languages."""
 EITHER: Final = 0.5
-"""Factor on the confidence where the passages answer the question differently and nothing tells which is the newer."""
+"""Factor on the confidence if passages answer the question differently and none is known to be newer."""
 NEWER: Final = 0.8  # the same where something does
 FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
 CONTRADICTED: Final = 0.7
-"""Chance, read both ways, from which two claims that differ in one place contradict each other. It is fitted on as many
-contradictions as not; in an answer they are rare, and the line is higher."""
+"""Least probability, read both ways, that two claims which differ in one place contradict each other. The network was
+fitted on as many contradictions as others; in answers they are rare, so the threshold is higher than .5."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
-"""What a judge that is not available needs, where the table of judges does not say."""
+"""The requirement of a judge that is not available, if the table of judges names none."""
 BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
-"""Judges, as they are asked for, beside which a chat model judges where there is one; for `llm` always, for the others
-where its verdict says something that the embedded reading does not."""
+"""Judges, by the requested name, with which a chat model judges too: always with `llm`, with the others only if its
+verdict can add something to the embedded reading."""
 FIRM: Final = 0.88
-"""The probability from which the embedded reading of an answer is firm enough not to ask the model that wrote it."""
-VERY_FIRM: Final = 0.95  # the same of an answer that no model wrote
+"""Least probability by the embedded reading at which the model that wrote the answer is not asked to judge it."""
+VERY_FIRM: Final = 0.95  # the same for an answer that no model wrote
 
 
 @dataclass(frozen=True)
 class VerifierOptions:
     """Settings of a verifier."""
 
-    calibration: Mapping[str, Own] = field(default_factory=dict)  # what judges' scores mean on a person's own answers
+    calibration: Mapping[str, Own] = field(default_factory=dict)  # calibrations of judges on the user's own answers
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
     cache_size: int = 4096
-    judge_timeout: float | None = 300.0  # seconds that a judge may take before the next one is asked
+    judge_timeout: float | None = 300.0  # seconds after which the next judge is asked
 
 
 @dataclass(frozen=True)
 class Verifier:
-    """Judges an answer claim by claim against passages, measures it, and says how confident to be of it.
+    """Judges an answer claim by claim against passages, measures signals, and makes the confidence.
 
     Safe to call from several threads.
     """
@@ -140,11 +140,11 @@ class Verifier:
     extractor: ClaimExtractor
     embeddings: Embeddings | None = None  # for the signals that compare texts; `CachedEmbeddings` can be shared
     options: VerifierOptions = field(default_factory=VerifierOptions)
-    alignment: Scorer | None = None  # in place of keyword overlap
-    consistency: Scorer | None = None  # of the answer, where a policy needs it
-    source_weight: SourceWeight | None = None  # how far the source of a passage is relied on
-    scorer: AnswerScorer | None = None  # reads whether the answer answers the question
-    contradicts: Contradicts | None = None  # reads whether two claims that are nearly the same contradict each other
+    alignment: Scorer | None = None  # a scorer in place of keyword overlap
+    consistency: Scorer | None = None  # a scorer of consistency, if a policy needs it
+    source_weight: SourceWeight | None = None  # the weight of a passage's source
+    scorer: AnswerScorer | None = None  # the reader: does the answer answer the question?
+    contradicts: Contradicts | None = None  # the network: do two nearly equal claims contradict each other?
     model: LLMJudge | None = None  # a chat model that judges beside the embedded judges
     cache: VerdictCache = field(init=False, repr=False)
 
@@ -178,17 +178,20 @@ class Verifier:
     ) -> Verification:
         """Verify an answer, and decide on it.
 
-        Raises SettingsError for a judge or policy that is not there, InputError for an answer that is no text, and
-        nothing else.
+        Raises SettingsError for an unknown judge or policy, InputError for an answer that is no text, and nothing else.
 
-        The policy ``"auto"`` is the best one for the verdicts at hand (`best_policy`); the result names it. When
-        verification fails altogether, the result holds the answer unjudged with confidence 0.0, says so in its issues,
-        and the failure is logged. What was degraded is added to `notes` and is in the result. `threshold` is what a
-        person set; `on_low_confidence` what becomes of an answer below it, and `showing` the confidence from which it
-        may be shown as doubtful (`decision.decide`). `written` is what is known of an answer that a chat model wrote
-        (`verification.evidence`), and `ratio` the likelihood ratio of what else is known of the answer. `computed` is
-        what a computed answer comes to when it is computed once more: that judges it, and no network. After
-        `deadline_s` seconds the judges and models that are slow are no longer waited for.
+        If verification fails altogether, the result has the answer unjudged with confidence 0.0 and an issue, and the
+        failure is logged. Degradations are added to `notes` and are in the result.
+
+        Args:
+            policy: ``"auto"`` takes `best_policy` of the verdicts; the result names the policy taken.
+            threshold: the threshold that a person set, 0..1.
+            on_low_confidence: the decision below the threshold (`decision.decide`).
+            showing: the least confidence of an answer that is shown as doubtful.
+            written: what is known of an answer that a chat model wrote (`verification.evidence`).
+            ratio: the likelihood ratio of all else that is known of the answer.
+            computed: the recomputed result of a computed answer; it judges the answer in place of a network.
+            deadline_s: seconds after which slow judges and models are no longer waited for.
         """
         if not isinstance(answer, str):
             raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string.")
@@ -240,11 +243,11 @@ class Verifier:
     def judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, judge: str, question: str = ""
     ) -> list[Verdict]:
-        """Verdicts on given claims, by the judge that was asked for or those that stand in for it."""
+        """Verdicts on given claims, by the requested judge or its fallbacks."""
         return _judged(self._chain(judge), claims, passages, notes, question)
 
     def _verified(self, case: "_Case") -> Verification:
-        """Claims, verdicts, what they rest on, signals, confidence."""
+        """Claims, verdicts, sources, signals and confidence of one case."""
         needed = [signal for name in case.chosen for signal in POLICIES[name].needs]
         wanted = dict.fromkeys([*self.options.measure, *needed])
         if case.known_facts:
@@ -292,25 +295,25 @@ class Verifier:
         return self._weighed(case, again, signals, missing, replies, judged[1])
 
     def _asks(self, case: "_Case", found: Verification) -> bool:
-        """Whether a model is asked to judge: where it is wanted, and what it says can change what becomes of it."""
+        """Whether a chat model is asked to judge: if it is wanted, and its verdict can change the decision."""
         if case.computed is not None or not found.claims or not any(p["text"].strip() for p in case.passages):
             return False
         if self.model is None or not self.is_asked(case.judge):
             return False
-        # A model that judges itself says less that is new; another one is always asked of what a model wrote.
+        # A model that judges its own answer adds less; another model always judges an answer that a model wrote.
         others = case.written is not None and case.written.model != self.model.caller.title
         least = FIRM if case.written is not None else VERY_FIRM
         firm = found.confidence >= least and found.supported_by_passages and not found.conflicts
         return case.judge == "llm" or others or not firm
 
     def is_asked(self, judge: str) -> bool:
-        """Whether a chat model judges beside this judge what is not firm without it."""
+        """Whether a chat model judges with this judge if the embedded reading is not firm."""
         if self.model is None or judge not in BY_MODEL or ("custom" in self.judges and judge == "auto"):
             return False
         return judge == "llm" or self.model.caller.worth.judges
 
     def _by_model(self, case: "_Case", found: Verification) -> tuple[list[Verdict], Judged] | None:
-        """The verdicts of a chat model joined with the embedded ones, and what it says of the whole answer."""
+        """The chat model's verdicts joined with the embedded ones, and its judgement of the whole answer."""
         model, own = self.model, found.claims
         assert model is not None
         claims = [claim_of(verdict) for verdict in own if not over_limit(verdict) and not is_exact(verdict)]
@@ -373,7 +376,7 @@ class Verifier:
         return calls
 
     def _clashes(self, verdicts: Sequence[Verdict], notes: Notes) -> list[tuple[str, str]]:
-        """The claims of the answer that contradict each other by what their words mean, whichever is read first."""
+        """The pairs of claims that contradict each other by the network, in either order."""
         pairs = [pair for pair in compared_claims(verdicts) if same_but_one(*pair)]
         if not pairs or self.contradicts is None:
             return []
@@ -386,7 +389,8 @@ class Verifier:
         return [pair for pair, there, back in both if min(there, back) >= CONTRADICTED]
 
     def _verdicts(self, case: "_Case", weights: Sequence[float]) -> list[Verdict]:
-        """The claims of the answer, judged; sources of lower weight give way to others that support the same."""
+        """The verdicts on the answer's claims; a weaker source gives way to stronger ones that support the same
+        claim."""
 
         def judge(some: Sequence[Claim], passages: Sequence[Passage]) -> list[Verdict]:
             return _judged(case.chain, some, passages, case.notes, case.question)
@@ -404,10 +408,10 @@ class Verifier:
         replies: Replies,
         judged: Judged | None = None,
     ) -> Verification:
-        """What the policy makes of verdicts and signals, joined with what the reader and a model say of the answer."""
+        """The policy's value of verdicts and signals, joined with the values of the reader and a model."""
         verdicts = [_doubted(verdict, case.passages) for verdict in material.verdicts]
         uncovered = uncovered_parts(case.answer, verdicts)
-        # What nobody judged is worth nothing.
+        # An unjudged answer has no confidence.
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
         asked = answered if "answered" in replies else None
@@ -474,7 +478,7 @@ class Verifier:
         return JudgeChain(list(order.values()), self.options.judge_timeout, cache=self.cache)
 
     def _claims(self, answer: str, notes: Notes) -> list[Claim]:
-        """The claims of an answer; by its sentences, and noted, where the extractor fails."""
+        """The claims of an answer; if the extractor fails, its sentences, with a note."""
         spare = SentenceExtractor()
         call, instead = partial(self.extractor, answer, notes), f"{spare.name!r} took over"
         claims = stand_in(f"Claim extraction by {self.extractor.name!r}", call, instead, notes)
@@ -483,7 +487,7 @@ class Verifier:
 
 @dataclass(frozen=True)
 class Weighed:
-    """The confidence, the policy that made it, and the values of all that were computed; what was done without."""
+    """The confidence, its policy, the values of all computed policies, and what was left out."""
 
     confidence: float
     policy: str
@@ -501,13 +505,18 @@ def weighed(
     checked: float,
     read: Reading | None,
 ) -> Weighed:
-    """The confidence of an answer, as a pure function of what was found of it.
+    """The confidence of an answer, as a pure function of its verdicts, signals and readings.
 
-    `asked` is the policy as it was asked for, `chosen` those that are to be computed, `missing` why signals were not
-    measured, `checked` the share of the answer that claims cover, `read` what of the reader's words counts. A policy
-    whose signals are missing gives way to ``"claims"``. With the reader's words the value is multiplied by what it
-    says of a quotation, and is at most `MOST_UNREAD` where it could not read it; that of an answer that a chat model
-    wrote, or of a quotation beside one, is the chance fitted on such answers, of which the value is a part.
+    A policy whose signals are missing gives way to ``"claims"``. For a quotation the value is multiplied by the
+    reader's probability; it is at most `MOST_UNREAD` if the reader could not read it. For a chat model's answer, or a
+    quotation beside one, the value is a feature of the probability fitted on such answers.
+
+    Args:
+        asked: the requested policy.
+        chosen: the policies to compute.
+        missing: why signals were not measured, by signal.
+        checked: the share of the answer that claims cover, 0..1.
+        read: the reader's values that count.
     """
     policy = policies.best_policy(verdicts) if asked == AUTO else asked
     degraded: list[str] = []
@@ -535,16 +544,16 @@ def weighed(
 def reading_of(
     asked: str, answered: Answered | None, written: Written | None, ratio: float = 1.0, judged: Judged | None = None
 ) -> Reading | None:
-    """What counts beside the policy that was asked for; None where nothing does.
+    """The values that count beside the requested policy; None if there are none.
 
-    `answered` is what the reader said, None where none was asked.
+    `answered` is the reader's result, None if no reader was asked.
     """
     if asked not in JOINED or (answered is None and judged is None and ratio == 1.0):
         return None
     read: dict[str, Any] = {}
     if answered is not None:
         read |= {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}}
-        # A model that read all passages and found the question answered has weighed what they say against each other.
+        # A model that read all passages and finds the question answered has already weighed their disagreement.
         if answered.conflicts and not (judged is not None and judged.answers == "all"):
             read["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
     if written is not None and answered is not None:
@@ -557,7 +566,7 @@ def reading_of(
 
 
 def differ(conflict: Conflict) -> str:
-    """A conflict as an issue: both answers, where each stands, and what tells which is the newer."""
+    """A conflict as an issue: both answers with their places, and the sign that tells which is newer."""
     first, second = (f"“{shortened(s['answer'], 80)}” ({s['filename'] or s['chunk_id']})" for s in conflict["sides"])
     return f"{DIFFER}: {first} and {second}; " + (
         f"the first is the newer: {conflict['why']}."
@@ -569,7 +578,7 @@ def differ(conflict: Conflict) -> str:
 def joined(
     value: float, verdicts: Sequence[Verdict], read: Reading | None, checked: float = 1.0
 ) -> tuple[float, float, bool]:
-    """The confidence that a policy's value makes with all else that is known; the value, and whether it was cut."""
+    """The confidence from a policy's value and all other evidence, and whether it was cut to `MOST_UNREAD`."""
     if read is None:
         return value, value, False
     judged = Judged.from_dict(read["judged"]) if "judged" in read else None
@@ -587,7 +596,7 @@ def _before(
         least = min((embedded(v)[1] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
         probability = written_probability(read["seen"], least, written)
         if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
-            probability = min(probability, value)  # whatever speaks for the whole, a claim of it has failed
+            probability = min(probability, value)  # a claim has failed, whatever speaks for the whole answer
         probability = probability if counted(verdicts) else 0.0
         unread = read["chance"] is None and EMBEDDED.issuperset(judges_of(verdicts))
         cut = unread and probability > MOST_UNREAD
@@ -602,7 +611,7 @@ def _before(
 
 @dataclass
 class _Case:
-    """One call of the verifier: what is verified, by whom, and which policies are to be computed."""
+    """One call of the verifier: its arguments, the judge, and the policies to compute."""
 
     question: str
     answer: str
@@ -616,11 +625,11 @@ class _Case:
     written: Written | None = None
     ratio: float = 1.0
     computed: Recomputed | None = None
-    given: Sequence[Passage] = ()  # the passages with what they order
+    given: Sequence[Passage] = ()  # the passages with the sentences that give orders
 
 
 def _doubted(verdict: Verdict, passages: Sequence[Passage]) -> Verdict:
-    """The verdict with a doubt where a plainer sentence contradicts what only its evidence says."""
+    """The verdict, with a doubt if a plainer sentence of the passages contradicts its evidence."""
     evidence = verdict["evidence"]
     if not evidence or not (other := plainer(verdict["text"], evidence, passages)):
         return verdict
@@ -638,7 +647,7 @@ def _failed(answer: str, policy: str) -> Verification:
 
 
 def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> Any:
-    """What a scorer or the reader says, 0..1; None, and noted with what is done instead, when it fails."""
+    """The result of a scorer or the reader, 0..1; if it fails None, with a note that says `instead`."""
 
     def asked() -> Any:
         reply = call()
@@ -651,7 +660,7 @@ def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> A
 
 
 def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
-    """Start a call in the caller's context; the returned function waits for its result or raises its error."""
+    """Start a call in the caller's context. The returned function waits for its result or raises its error."""
     return pool.submit(copy_context().run, call).result
 
 
@@ -661,7 +670,7 @@ def _judged(
     if not any(passage["text"].strip() for passage in passages):
         why = "There is no passage to support it."
         return [verdict_of(claim, "unsupported", 0.0, 0.0, None, why, "none") for claim in claims]
-    # What a cell says is looked up; only the rest is judged.
+    # Claims that state a cell are looked up; only the others are judged.
     exact = [cell_verdict(claim, passages) for claim in claims]
     rest = [claim for claim, verdict in zip(claims, exact, strict=True) if verdict is None]
     judged = iter(chain(rest, passages, notes, question=question) if rest or not claims else ())

@@ -1,4 +1,4 @@
-"""Windows over passages: one to three adjacent sentences, and which of them a claim most likely rests on."""
+"""Windows over passages (one to three adjacent sentences), and the windows that a claim most likely rests on."""
 
 import re
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from cragraph.language.words import pairs, terms, weight
 from cragraph.types import Passage
 
 SPAN: Final = 3
-WIDER: Final = 0.03  # what each further sentence of a window must add to its coverage to be worth it
-PAIRS: Final = 0.35  # share of the coverage that neighbouring words make up; single words make up the rest
+WIDER: Final = 0.03  # least coverage that each further sentence of a window must add
+PAIRS: Final = 0.35  # weight of pairs of neighbouring words in the coverage; single words have the rest
 
 Floats = NDArray[np.float32]
 
@@ -48,17 +48,17 @@ class Space:
 
     @cached_property
     def likely(self) -> Floats:
-        """How likely each claim rests on each window, [window, claim]: covered, less `WIDER` a further sentence."""
+        """Score of each window for each claim, [window, claim]: its coverage less `WIDER` per further sentence."""
         extra = np.array([[window.last - window.first] for window in self.windows], dtype=np.float32)
         return np.asarray((1 - PAIRS) * self.coverage + PAIRS * self.phrases - WIDER * extra.reshape(-1, 1))
 
     @cached_property
     def singles(self) -> Sequence[int]:
-        """Which window each sentence is alone."""
+        """The window that consists of one sentence, for each sentence."""
         return [place for place, window in enumerate(self.windows) if window.first == window.last]
 
     def best(self, claim: int, count: int = 1) -> list[int]:
-        """The likeliest windows of a claim, best first; of those that overlap, only the best one."""
+        """The likeliest windows of a claim, best first; of overlapping windows only the best."""
         chosen: list[int] = []
         for index in np.argsort(-self.likely[:, claim], kind="stable")[: count * 8].tolist():
             if not any(self.windows[index].overlaps(self.windows[other]) for other in chosen):
@@ -96,7 +96,7 @@ def _space(claims: tuple[str, ...], texts: tuple[str, ...]) -> Space:
 
 
 def _joined(holds: NDArray[np.bool_], windows: Sequence[Window]) -> Floats:
-    """What each window holds: its first sentence, and the others up to its last."""
+    """The terms of each window: those of all its sentences."""
     first, last = (np.array([getattr(w, end) for w in windows], dtype=np.intp) for end in ("first", "last"))
     joined = holds[first]
     for step in range(1, SPAN):
@@ -105,7 +105,7 @@ def _joined(holds: NDArray[np.bool_], windows: Sequence[Window]) -> Floats:
 
 
 def _weights(claims: Sequence[str], vocabulary: dict[object, int], *, whole: bool) -> Floats:
-    """Weights of the vocabulary for each claim that add up to 1; of pairs where `whole`, else of single terms."""
+    """Weights of the vocabulary for each claim, which add up to 1: of pairs if `whole`, else of single terms."""
     table = np.zeros((len(vocabulary), len(claims)), dtype=np.float32)
     for column, claim in enumerate(claims):
         for pair in pairs(claim) if whole else ():
@@ -130,7 +130,8 @@ def sentence_windows(number: int, text: str) -> list[Window]:
 
 
 def _widened(text: str, sentences: Sequence[Window], offset: int = 0) -> list[Window]:
-    """Up to `SPAN` adjacent sentences of a passage, never two rows of a table; `offset` numbers the first one."""
+    """Windows of up to `SPAN` adjacent sentences, never two rows of a table; `offset` is the first sentence's
+    number."""
     windows: list[Window] = []
     for sentence in sentences:
         rows = 0

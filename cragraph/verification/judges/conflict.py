@@ -12,7 +12,7 @@ from cragraph.language.sentences import sentences
 from cragraph.language.words import share, terms, topic
 
 SAME_MATTER: Final = 0.5
-"""Share of a claim's words, weighed, that a sentence must have beside what differs to speak of the same matter."""
+"""Weighed share of a claim's other words that a sentence must have to be on the same matter."""
 SAME_STATEMENT: Final = 0.65  # the same where only a negation differs
 NEAR: Final = 30  # characters beside a figure that say what it is the figure of
 WHEN: Final = frozenset({"date", "quarter", "time"})
@@ -32,11 +32,11 @@ class Conflict:
 
 
 def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: bool = False) -> Conflict | None:
-    """What a claim and its evidence cannot both be right about, None where nothing can be shown.
+    """The words of a claim and of its evidence that cannot both be true; None if no conflict can be shown.
 
-    Another value in place of a figure that no passage has (`nowhere`), a negation, an opposite word; a name in
-    another's place where `names` says that somebody read the claim as a whole. Favours precision: a sentence
-    that may speak of another thing or time shows nothing.
+    A conflict is another value in place of a figure that no passage has (`nowhere`), a negation, an opposite word, or
+    (with `names`) another name. Favours precision: a sentence that may speak of another thing or time shows no
+    conflict.
     """
     for sentence in sorted(sentences(evidence), key=lambda text: -_covered(claim, text)):
         conflict = (
@@ -50,7 +50,7 @@ def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: 
 
 
 def _covered(claim: str, sentence: str) -> float:
-    """Share of what a claim is about that a sentence has; 1.0 for a claim of figures alone."""
+    """Share of the claim's words, without figures, that a sentence has; 1.0 for a claim of figures alone."""
     return share(topic(claim), terms(sentence)) if topic(claim) else 1.0
 
 
@@ -90,7 +90,7 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | Non
 
 
 def _negation(claim: str, sentence: str) -> Conflict | None:
-    """What one of the two denies and the other one says."""
+    """The words that one text denies and the other states."""
     mine, theirs = denied_stretches(claim), denied_stretches(sentence)
     if bool(mine) == bool(theirs) or _covered(claim, sentence) < SAME_STATEMENT:
         return None
@@ -116,7 +116,7 @@ def _opposite(claim: str, sentence: str) -> Conflict | None:
 
 
 def _names_another(claim: str, sentence: str) -> bool:
-    """Whether a claim names what a sentence does not: both may be right."""
+    """Whether the claim has a name that the sentence lacks: then both may be right."""
     return bool(compare([f for f in extract(claim) if f.kind == "name"], extract(sentence), sentence).missing)
 
 

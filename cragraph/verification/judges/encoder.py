@@ -39,18 +39,17 @@ class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
     The network reads a claim with the window that words choose for it and, unless facts differ there, with the sentence
-    nearest in meaning, where `embeddings` are given (`held`): what supports the claim better is quoted, and judged by.
-    That joins what `words` makes of the claim: the network sees contradictions that share all words, words are better
-    on long answers. The support is a calibrated probability. The verdict is held to the same facts as
-    that of the other judges (see `decide`): a figure that no passage has, or an opposite word in its place, is never
-    supported, however sure the network is. A sentence that was copied from a passage needs no network: it is supported
-    unless facts object. The model reads English: claims in another language, and those against passages in another one,
-    are left to the judge `other`; without one they are `unjudged`. Both is noted.
+    nearest in meaning if `embeddings` are given (`held`). The place that supports the claim better is quoted, and its
+    logit counts. It is joined with the support by `words`: the network sees contradictions that share all words, words
+    are better on long answers. The support is a calibrated probability. Facts have the last word, as for the other
+    judges (see `decide`): a claim with a figure that no passage has, or with an opposite word, is never supported. A
+    sentence that was copied from a passage is supported without the network unless facts object. The network reads
+    English: claims or passages in another language are left to the judge `other`; without it they are `unjudged`. Both
+    cases are noted.
 
-    What a claim says to a question that asks for a yes or a no is read with the question: the sentence after "Yes," or
-    "No," is judged by itself, and then held to the sentence that `told` finds for the question. Where that denies what
-    is asked, a yes is worth at most `IN_SPITE`, however many of its words stand there, and a no is worth what that
-    sentence makes of it.
+    The answer to a yes-or-no question is read with its question: the sentence after "Yes," or "No," is judged by
+    itself, and then compared with the sentence that `told` finds for the question. If that sentence denies what is
+    asked, a yes has a support of at most `IN_SPITE`, and a no has the support that the sentence gives it.
     """
 
     model: "GroundingModel"
@@ -77,7 +76,8 @@ class EncoderJudge:
     def _with_word(
         self, claim: Claim, word: str, rest: Claim, verdict: Verdict, told: Told | None, passages: Sequence[Passage]
     ) -> Verdict:
-        """The verdict on a claim that says yes or no, from that on the `rest` of it and what is `told`."""
+        """The verdict on a claim that says yes or no, from the verdict on the `rest` of the claim and the sentence
+        `told`."""
         if told is not None and told.denied:
             text = passages[told.passage]["text"][told.start : told.end]
             place = evidence_at(told.passage, told.start, told.end, passages)
@@ -97,7 +97,7 @@ class EncoderJudge:
     def _judged(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
-        """One verdict per claim, each as it stands."""
+        """One verdict per claim, read without the question."""
         texts = [passage["text"] if self.model.reads(passage["text"]) else "" for passage in passages]
         readable = [any(texts) and self.model.reads(claim["text"]) for claim in claims]
         own = [claim for claim, reads in zip(claims, readable, strict=True) if reads]
@@ -166,11 +166,11 @@ class EncoderJudge:
 def held(
     claims: Sequence[Claim], passages: Sequence[Passage], embeddings: Embeddings | None, notes: Notes
 ) -> list[list[Reading]]:
-    """The places that each claim is to be read with; none where there is no text.
+    """The places that each claim is read with; none if there is no text.
 
-    First the window that words choose. Then the sentence nearest to the claim in meaning, of the `AMONG` that share
-    most words with it: what is said in other words stands there. Where facts of the first differ from the claim's, or
-    it is a copy of the claim, nothing else is looked for.
+    The first place is the window that words choose, the second the sentence nearest to the claim in meaning, of the
+    `AMONG` sentences that share most words with it. If the first place has other facts than the claim, or is a copy of
+    it, no second place is looked for.
     """
     measures = Readings(claims, passages)
     space, places = measures.space, [chosen(measures, number) for number in range(len(claims))]
@@ -198,7 +198,8 @@ def held(
 
 
 def split_word(claim: Claim) -> tuple[str, Claim]:
-    """The yes or no that a claim begins with, in lower case, and the rest of it; all of it where nothing follows."""
+    """The yes or no that a claim begins with, in lower case, and the rest of the claim; the whole claim if nothing
+    follows."""
     match = _WORD.match(claim["text"])
     if match is None:
         return "", claim

@@ -1,4 +1,4 @@
-"""The judge with a chat model: one call for the sentences of an answer, numbered by us, its quotes checked."""
+"""The judge with a chat model: one call for the numbered sentences of an answer; each quote is checked."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,8 @@ from cragraph.types import Claim, Evidence, Label, Passage, Verdict
 from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
-ROW_TOKENS: Final = 260  # per verdict: what its texts may have at most, and the names around them
-NEAREST: Final = 0.3  # share of a claim's words that a sentence has which is read for its sake
+ROW_TOKENS: Final = 260  # characters of a verdict at most: its texts and the field names around them
+NEAREST: Final = 0.3  # a sentence is shown to the model if it has this share of a claim's words
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 MOST_QUOTES: Final = 3  # of a claim
 CONTROL_CHARS: Final = (30, 220)  # of a sentence that becomes the control claim
@@ -39,7 +39,7 @@ STATUSES: Final[Mapping[str, Label]] = {
     ),
     **dict.fromkeys(("contradicted", "contradiction", "refuted", "contradictory", "conflicting"), "contradicted"),
 }  # fmt: skip
-"""What models write for a status, and the verdict that it is; anything else is no verdict."""
+"""Words that models write as a status, each with its verdict; any other word is no verdict."""
 
 
 def _read_status(value: Any) -> str:
@@ -55,7 +55,7 @@ def _field(default: Any, *names: str, **schema: Any) -> Any:
 
 
 def _read_quotes(value: Any) -> list[str]:
-    """The quotes of a claim: a list, or a text that is one quote; dots are what a small model writes for nothing."""
+    """The quotes of a claim, from a list or from one text; dots, which small models write for nothing, are no quote."""
     items = value if isinstance(value, list) else [value]
     texts = (read_text(item) for item in items)
     return [text for text in texts if re.search(r"\w", text)]
@@ -82,8 +82,8 @@ Answers = Annotated[
 class JudgedClaim(BaseModel):
     """The verdict on a numbered claim, also under the names that models like better.
 
-    A model held to the schema writes the fields in this order: the evidence before the status that rests on it, and
-    last what most rows do not need.
+    A model that follows the schema writes the fields in this order: the evidence before the status that rests on it,
+    and rarely needed fields last.
     """
 
     n: Whole = _field(0, "n", "number", "id", "index", "claim_number")
@@ -95,7 +95,7 @@ class JudgedClaim(BaseModel):
     )
     claim: SkipJsonSchema[Text] = _field("", "claim", "text", "statement", "sentence")
     passage: SkipJsonSchema[Whole] = _field(0, "passage", "source", "passage_number", "supporting_sources", "sources")
-    """Where the model says so unasked: a quote is looked for in all passages."""
+    """The passage that the model names unasked: a quote is looked for in all passages."""
 
 
 class JudgedClaims(BaseModel):
@@ -110,7 +110,7 @@ class JudgedClaims(BaseModel):
 
 @cache
 def rows_on(count: int) -> Mapping[str, Any]:
-    """The schema of a verdict on each of `count` claims: a small model goes on with the same row for ever."""
+    """The schema of verdicts on `count` claims. The bound stops small models from repeating a row without end."""
     schema = deepcopy(dict(schema_of(JudgedClaims)))
     claims = schema["properties"]["claims"]
     claims |= {"minItems": count, "maxItems": count}
@@ -120,11 +120,11 @@ def rows_on(count: int) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class ModelReading:
-    """What a chat model says of an answer.
+    """A chat model's judgement of an answer.
 
-    `answers` is whether the claims answer the question, empty where the model did not say; `open` is what they leave
-    open, and `search` holds words to search for it. `attentive` is false where the model called a claim supported that
-    was made false for it to find: its verdicts then say nothing.
+    `answers` is whether the claims answer the question, empty if the model did not say; `open` is the part of the
+    question that they leave open, and `search` holds words to search for it. `attentive` is false if the model
+    supported the control claim, which is false: then its verdicts say nothing.
     """
 
     verdicts: list[Verdict]
@@ -136,15 +136,14 @@ class ModelReading:
 
 @dataclass(frozen=True)
 class LLMJudge(ChatPart):
-    """Judges claims with a chat model, at temperature 0; raises `ModelError` when a reply cannot be read.
+    """Judges claims with a chat model, at temperature 0. Raises `ModelError` if a reply cannot be read.
 
     A verdict stands where at least one of its quotes stands in a passage, in any language; without one the claim is
     `unjudged`. Beside the claims the model gets a control claim: a sentence of the passages with one figure changed. A
     model that calls that supported would call anything supported.
 
-    With `excerpts` the model reads of the passages what the call that answered the question read, before all else, so
-    that a server has it already, and then the sentences that are nearest to the claims where these are not among it.
-    Quotes are looked for in the whole passages.
+    With `excerpts` the prompt begins with the excerpts that the answering call read, so that a server has them already;
+    sentences nearest to the claims follow if the excerpts lack them. Quotes are looked for in the whole passages.
     """
 
     name: str = "llm"
@@ -159,13 +158,13 @@ class LLMJudge(ChatPart):
     def read(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> ModelReading:
-        """The verdicts, and what the model says of the whole answer; one call for each `BATCH` claims."""
+        """The verdicts, and the model's judgement of the whole answer; one call for each `BATCH` claims."""
         readings = [
             self._batch(claims[start : start + BATCH], passages, notes, question)
             for start in range(0, len(claims), BATCH)
         ]
         verdicts = [verdict for reading in readings for verdict in reading.verdicts]
-        # Of an answer that was judged in parts, one part may answer what the others leave open.
+        # If an answer was judged in several calls, one part may answer what the others leave open.
         order = ("all", "part", "no", "")
         whole = min(readings, key=lambda reading: order.index(reading.answers), default=ModelReading([]))
         search = [words for reading in readings for words in reading.search]
@@ -210,7 +209,7 @@ class LLMJudge(ChatPart):
         return ModelReading(verdicts, answers, reply.open if answers != "all" else "", [*reply.search], attentive)
 
     def _shown(self, question: str, claims: Sequence[Claim], passages: Sequence[Passage]) -> Sequence[Passage]:
-        """What of the passages the model reads: all where nothing says what was asked."""
+        """The parts of the passages that the model reads; without a question, all of them."""
         if self.excerpts is None or not question:
             return passages
         shown = list(self.excerpts(question, passages))
@@ -227,13 +226,13 @@ class LLMJudge(ChatPart):
         label: Label = row.status
         why = ""
         if label in (*IN_FAVOUR, "contradicted") and not found:
-            # A contradiction that nothing shows is still no support.
+            # A contradiction without a quote is no support either.
             label = "unsupported" if label == "contradicted" else "unjudged"
             why = "The quoted evidence is not in the passages." if row.evidence else "No evidence was quoted."
         said = row.reasoning.rstrip()
         said += "." if said and why and said[-1] not in ".!?" else ""
         evidence = [whole_words(one, passages) for one in found] if label != "unjudged" else []
-        # A status has no degrees, and a small model's own numbers mislead.
+        # A status has no degrees, and the numbers of small models mislead.
         verdict = verdict_of(
             claim, label, CREDIT[label], float(label == "contradicted"), evidence[0] if evidence else None,
             f"{said} {why}".strip(), self.name,
@@ -248,7 +247,7 @@ class LLMJudge(ChatPart):
 def control_claim(passages: Sequence[Passage]) -> str:
     """A claim that no passage supports: a sentence of the passages in which one figure is changed.
 
-    Where no sentence has a figure, it says that a passage gives a number which none gives.
+    If no sentence has a figure, the claim says that a passage gives a number that no passage gives.
     """
     text = "\n".join(passage["text"] for passage in passages)
     for passage in passages:
@@ -267,14 +266,14 @@ def control_claim(passages: Sequence[Passage]) -> str:
 
 
 def _other_number(number: int, text: str) -> str:
-    """The first number from `number` on, in steps of four, whose digits a text does not have."""
+    """The first number from `number` up, in steps of four, whose digits do not occur in a text."""
     while str(number) in text:
         number += 4
     return str(number)
 
 
 def whole_words(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
-    """The quote with the rest of its words where a model quoted part of one; quotes are as short as models can."""
+    """The quote extended to whole words, as models quote parts of words."""
     text, start, end = passages[evidence["passage"]]["text"], evidence["start"], evidence["end"]
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1
@@ -284,7 +283,7 @@ def whole_words(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
 
 
 def _by_number(rows: Sequence[JudgedClaim], texts: Sequence[str]) -> dict[int, JudgedClaim]:
-    """Rows by claim index: by their numbers, else by the words of the claim that they repeat, else by position."""
+    """The row for each claim: by its number, else by the words of the claim that the row repeats, else by position."""
     by_number: dict[int, JudgedClaim] = {}
     for row in rows:
         repeated = (place for place, text in enumerate(texts) if row.claim and placed(row.claim, text))

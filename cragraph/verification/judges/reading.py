@@ -1,4 +1,4 @@
-"""What is measured of a claim and the window of the passages that it most likely rests on."""
+"""Measurements of a claim against the window of the passages that it most likely rests on."""
 
 import json
 import re
@@ -20,41 +20,42 @@ from cragraph.verification.judges.conflict import around
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 ON_TOPIC = 0.5
-"""Coverage from which on a window is on the claim's matter: another figure or an opposite word in it contradicts.
+"""Least coverage of a window that is on the claim's matter: another figure or an opposite word in it contradicts.
 
-Of the training claims whose window covers half of them and has a word's opposite, one in seven is supported."""
-SOME = 0.3  # coverage below which a window shares nothing that could be called a part of the claim
+Of the training claims that are half covered by a window with a word's opposite, one in seven is supported."""
+SOME = 0.3  # least coverage of a window that may support a part of the claim
 FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "points", "time"])
-"""Facts that may be written in several ways."""
+"""Kinds of facts that may be written in several ways."""
 _WEIGHED: Final = re.compile(r"\b(?:weigh\w*|heav\w+|load\w*|lift\w*)\b", re.IGNORECASE)
 """Words beside which pounds are no money."""
 OTHER_MATTER = 0.5
-"""A figure is another matter's where the sentences that hold it cover less than this share of what the window does."""
-CLOSER = 0.15  # how much more of a claim a window must cover that differs from it to be the one that it is judged by
+"""A figure belongs to another matter if its sentences cover less than this share of the window's coverage."""
+CLOSER = 0.15  # a window with other facts must cover this much more of the claim to be the window that it is judged by
 NEGATED = 0.75
-"""Coverage from which on a claim that denies what its window does not is not supported: of the training claims beyond
-it one in seven is, of those with half to three quarters of their words covered three in five."""
+"""Least coverage at which a claim with a negation that its window lacks is not supported: of such training claims one
+in seven is supported, of those with half to three quarters of their words covered three in five."""
 CLOSE = 0.65
-"""Coverage from which on a negation contradicts: of the training claims beyond it, one in five is supported."""
+"""Least coverage at which a negation contradicts: of such training claims one in five is supported."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A claim against one window: what was measured, and what it rests on."""
+    """A claim measured against one window."""
 
     window: Window
-    values: Mapping[str, float]  # by the names that they are weighed by
+    values: Mapping[str, float]  # values by their names in the weights
     facts: Comparison  # of figures and names with the window
-    elsewhere: Comparison  # of the figures with all that speaks of the matter
+    elsewhere: Comparison  # of the figures with all sentences on the matter
     negation: bool  # one of the two sides is negated
     opposite: tuple[str, str] | None  # a word of the claim and its opposite in the window
     coverage: float
-    matter: float  # coverage with that word counted as covered: "sales fell" and "sales rose" speak of the same matter
+    # Coverage if the opposite word counts as covered: "sales fell" and "sales rose" are on the same matter.
+    matter: float
     unknown_names: tuple[Fact, ...] = ()  # names that no passage has
     in_words: tuple[Fact, ...] = ()  # figures of `elsewhere` whose text stands in a passage for something else
-    denial_unmatched: bool = False  # the claim denies what the window does not
-    misplaced: frozenset[str] = frozenset()  # words that the window, a row of a table, lacks and another row has
-    reckoned: tuple[str, ...] = ()  # how the window gives figures that it does not hold
+    denial_unmatched: bool = False  # the claim has a negation that the window lacks
+    misplaced: frozenset[str] = frozenset()  # words that the window (a row of a table) lacks and another row has
+    reckoned: tuple[str, ...] = ()  # how the claim's figures follow from those of the window
     written: str = ""  # the claim with its figures as the passages write them
 
     @property
@@ -81,7 +82,7 @@ class Reading:
 
 
 class Readings:
-    """The claims of one call against the windows of its passages, whose facts are read once."""
+    """The claims of one call against the windows of its passages; the facts of each are read once."""
 
     def __init__(self, claims: Sequence[Claim], passages: Sequence[Passage]) -> None:
         self.texts = [without_markers(claim["text"]) for claim in claims]
@@ -169,7 +170,8 @@ class Readings:
         return text
 
     def _of_another_matter(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
-        """The measure that a sentence has in place of one which stands only in sentences of another matter."""
+        """The measure that a sentence has in place of the claim's, if the claim's stands only in sentences of another
+        matter."""
         space, claim = self.space, self.texts[number]
         if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
             return None
@@ -186,7 +188,7 @@ class Readings:
         return re.search(rf"(?<!\w){re.escape(words.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
 
     def _misplaced(self, new: set[str], window: Window) -> frozenset[str]:
-        """Of the claim's words that a table's row lacks, those in another row without a figure of the claim."""
+        """The claim's words that its table row lacks and another row has, if that row has no figure of the claim."""
         if not new or not is_table_row(window.text):
             return frozenset()
         rows = (s for s in self.space.sentences if s.passage == window.passage and is_table_row(s.text))
@@ -200,13 +202,13 @@ class Readings:
 
 
 def _counts_known(fact: Fact, claim: str) -> bool:
-    """Whether a number word only says how many known things are meant: "the two plants"."""
+    """Whether a number word only counts known things: "the two plants"."""
     few = fact.bare and fact.text.isalpha() and fact.value <= 4
     return few and claim[: fact.start].lower().endswith(("the ", "these "))
 
 
 def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
-    """The window to judge by: the one that supports best or, where that is off the matter, one that differs."""
+    """The window to judge by: the best supporting one or, if that is off the matter, a window with other facts."""
     best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
     if best is None:
         return None
@@ -222,7 +224,7 @@ def fitted() -> dict[str, Any]:
 
 
 def support_of(reading: Reading | None, judge: str) -> float:
-    """The logistic function of the values, weighted as a judge does, 0..1; a chance as far as it was fitted to one."""
+    """The support, 0..1: the logistic function of the values, weighted as fitted for this judge."""
     if reading is None:
         return 0.0
     weights = fitted()[judge]

@@ -1,4 +1,4 @@
-"""Verdicts: from scores and facts to a label with a reason, and making sound what any judge returns."""
+"""Verdicts: a label with a reason from scores and facts; the verdicts of any judge checked and repaired."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,12 +21,11 @@ from cragraph.verification.windows import Window
 
 LABELS: Final = tuple(CREDIT)
 LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "partially_supported": "unsupported"}
-"""What a verdict becomes when its quote is not in the passages."""
-WITHOUT_EVIDENCE: Final = 0.45  # what the support of a verdict without its evidence is at most
+"""The label that a verdict is lowered to if its quote is in no passage."""
+WITHOUT_EVIDENCE: Final = 0.45  # support of a verdict without its evidence at most
 IN_SPITE: Final = 0.15
-"""The support of a claim with a conflict is at most this: of the training claims with an opposite word one in seven is
-true."""
-SHOWN: Final = 0.9  # the contradiction of a claim for which a conflict is shown is at least this
+"""Support of a claim with a conflict at most: of the training claims with an opposite word one in seven is true."""
+SHOWN: Final = 0.9  # contradiction of a claim with a conflict at least
 
 Span = tuple[int, int]
 Scores = tuple[float, float]  # support and contradiction, each 0..1
@@ -34,11 +33,11 @@ Scores = tuple[float, float]  # support and contradiction, each 0..1
 
 @dataclass(frozen=True)
 class Standard:
-    """Scores, each 0..1, from which on a claim is supported, partly supported, contradicted, and how the judge reads.
+    """Thresholds, 0..1, of the scores for supported, partly supported and contradicted, and how the judge reads.
 
-    A judge that does not read the sentence as a whole goes `by_words`: for it a name that no passage has, and a
-    negation that the window does not have in any form, leave a claim partly supported at best; one that knows nothing
-    but `overlap` supports no claim without any.
+    `by_words` marks a judge that does not read the sentence as a whole: a name that no passage has, or a negation that
+    the window lacks in every form, then leaves a claim partly supported at best. A judge by `overlap` alone supports no
+    claim without shared words.
     """
 
     supported: float
@@ -64,7 +63,7 @@ def evidence_of(window: Window, passages: Sequence[Passage]) -> Evidence:
 
 
 def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence | None:
-    """The quote as evidence: exact text and offsets in the first passage that holds it, `likely` looked at first."""
+    """The quote as evidence, with text and offsets of the first passage that holds it; passage `likely` comes first."""
     for number in sorted(range(len(passages)), key=lambda number: number != likely):
         if span := find_quote(quote, passages[number]["text"]):
             return evidence_at(number, *span, passages)
@@ -106,19 +105,19 @@ def verdict_of(
 
 
 def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
-    """The verdict on a claim that nobody could judge: no support, no contradiction."""
+    """The verdict on a claim that no judge could judge: no support, no contradiction."""
     return verdict_of(claim, "unjudged", 0.0, 0.0, None, reasoning, judge)
 
 
 def decide(
     claim: Claim, reading: Reading | None, scores: Scores, by: Standard, passages: Sequence[Passage], judge: str
 ) -> Verdict:
-    """The verdict on a claim by its scores and by the facts that its window shares with it.
+    """The verdict on a claim by its scores and by the facts of its window.
 
-    A claim with a figure that no passage has is never supported, whatever its score: partly where other figures match
-    and the score would do, else not. Nor is one that the facts of its window contradict. The support of a judge that
-    has a curve becomes a calibrated chance. Contradicted is only what a conflict can be shown for, a pair of quotes
-    (see `find_conflict`): a score alone makes a claim unsupported.
+    A claim with a figure that no passage has is partly supported at best, and only if other figures match and the score
+    suffices. A claim that the facts of its window contradict is not supported. The support of a judge with a curve
+    becomes a calibrated probability. A claim is contradicted only if a conflict, a pair of quotes, can be shown (see
+    `find_conflict`); a score alone makes it unsupported.
     """
     if reading is None:
         return verdict_of(claim, "unsupported", 0.0, 0.0, None, "There is no text to support it.", judge)
@@ -133,7 +132,7 @@ def decide(
     apart = by.overlap and reading.coverage < SOME
     objected = conflict is not None or reading.objects(by_words=by.by_words) or apart
     contradiction = max(contradiction, against, SHOWN if conflict else 0.0)
-    # A score alone may be a short claim's lack of evidence: there must be a part that the window supports.
+    # A short claim without evidence may have such a score too: the window must support a part of the claim.
     some_figure = not lacking or any(fact.kind != "name" for fact in reading.facts.matched)
     shares_part = some_figure and (not by.by_words or reading.coverage >= SOME)
     label: Label
@@ -161,7 +160,7 @@ def decide(
 
 
 def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: Conflict | None) -> str:
-    """The conflict, or what did not match, in a sentence; then how much of the claim the quote covers."""
+    """The conflict, or the facts that did not match, in a sentence; then how much of the claim the quote covers."""
     reasons = [conflict.reason] if conflict else []
     for fact in lacking[:2]:
         if conflict is None or fact.text.strip() != conflict.claimed:
@@ -178,7 +177,7 @@ def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: C
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """The ranges in order; those that overlap, or have nothing but one character between them, as one."""
+    """The ranges in order; ranges that overlap, or are at most one character apart, are joined."""
     ranges: list[Span] = []
     for start, end in sorted(spans):
         if ranges and start - ranges[-1][1] <= 1:
@@ -189,12 +188,12 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def can_point(claim: Claim) -> bool:
-    """Whether places in the claim's text are places in the answer: a rephrased claim has none there."""
+    """Whether offsets in the claim's text are offsets in the answer: not for a rephrased claim."""
     return len(claim["text"]) == claim["end"] - claim["start"]
 
 
 def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> list[Span]:
-    """Answer ranges of the figures, names and opposite words that speak against a claim; none where it is rephrased."""
+    """Ranges of the answer with the figures, names and opposite words against a claim; none for a rephrased claim."""
     text, offset = claim["text"], claim["start"]
     if not can_point(claim) or not text.startswith(without_markers(text)):
         return []
@@ -205,9 +204,9 @@ def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> 
 
 
 def checked(returned: Any, claims: Sequence[Claim], passages: Sequence[Passage], name: str) -> list[Verdict]:
-    """What a judge returned as verdicts on these claims, each sound; raises ModelError where that is not what it is.
+    """The verdicts that a judge returned on these claims, each made sound. Raises ModelError if they are no verdicts.
 
-    Scores are clamped to 0..1, a quote that stands elsewhere is moved to its place, one that stands nowhere is dropped
+    Scores are clamped to 0..1. A quote that stands elsewhere is moved to its place; one that stands nowhere is dropped
     and its verdict lowered; nothing else is mended.
     """
     if not isinstance(returned, list | tuple):

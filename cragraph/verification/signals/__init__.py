@@ -1,4 +1,4 @@
-"""Signals: each one number in 0..1 measured on an answer, a formula in one table; high is good unless it says not."""
+"""Signals: numbers in 0..1 measured on an answer, one formula each, in one table. High is good unless it says not."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -53,11 +53,11 @@ class Material:
     verdicts: Sequence[Verdict]
     closeness: Closeness = field(default_factory=Closeness)
     question: str = ""
-    alignment: float | None = None  # of an injected scorer, where there is one and it did not fail
+    alignment: float | None = None  # the score of an injected scorer; None without one, or if it failed
     consistency: float | None = None  # the same
-    clashes: Collection[tuple[str, str]] = ()  # claims that a network reads as contradicting each other
-    knowledge: Sequence[Verdict] = ()  # on the claims against the known facts, where there are any
-    weights: Sequence[float] = ()  # of the passages' sources; empty where every source is fully relied on
+    clashes: Collection[tuple[str, str]] = ()  # pairs of claims that contradict each other by the network
+    knowledge: Sequence[Verdict] = ()  # verdicts on the claims against the known facts
+    weights: Sequence[float] = ()  # weights of the passages' sources; empty if every source is fully relied on
     options: SignalOptions = field(default_factory=SignalOptions)
 
 
@@ -75,9 +75,9 @@ def internal_consistency(material: Material) -> float:
     """1 - the share of the claims that contradict another claim of the answer (consistency check).
 
     A contradiction is the same statement with another figure, another date, an opposite word or a negation, or with
-    other words in one place that a network reads as a contradiction; it cannot see one that takes reasoning. Two
-    quotations do not make the answer contradict itself: then the passages disagree, which is an issue of its own, or
-    are rows of one table. The score of an injected scorer, where there is one, takes its place.
+    other words in one place that the network reads as a contradiction; contradictions that take reasoning are not
+    found. Two quotations are not compared: they are rows of one table, or the passages disagree, which is an issue of
+    its own. The score of an injected scorer replaces the formula.
     """
     if material.consistency is not None:
         return material.consistency
@@ -88,7 +88,7 @@ def internal_consistency(material: Material) -> float:
 
 
 def compared_claims(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
-    """The texts of each two claims of an answer that may contradict each other: not those of two quotations."""
+    """The pairs of an answer's claims that may contradict each other, as texts: not two quotations."""
     claims = [(v["text"], _quotes(v)) for v in _read(verdicts)[:COMPARED]]
     return [(one, other) for (one, quoted), (other, copied) in combinations(claims, 2) if not (quoted and copied)]
 
@@ -97,7 +97,7 @@ QUOTES_CONTRADICT: Final = "The answer quotes what contradicts itself, which the
 
 
 def _read(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The claims that are compared: those that are no longer than a judge reads."""
+    """The claims that are compared: claims longer than a judge reads are left out."""
     return [verdict for verdict in counted(verdicts) if len(verdict["text"]) <= LONGEST]
 
 
@@ -107,9 +107,10 @@ _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+\S")
 def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
     """An issue for each two quotations of the answer that contradict each other.
 
-    Rows of a table do not, nor do two items of a list: "switch it off" and "switch it on again" are two steps.
+    Rows of a table, and items of a list, are not compared: "switch it off" and "switch it on again" are two steps.
     """
-    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
+    # Type: ignore[index].
+    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]
     items = [_ITEM.match(v["evidence"]["quote"]) is not None for v in claims]  # type: ignore[index]
     pairs = combinations(zip((claim["text"] for claim in claims), items, strict=True), 2)
     texts = [(one, other) for (one, listed), (other, also) in pairs if not (listed and also)]
@@ -273,8 +274,8 @@ ISSUES: Final[Mapping[str, tuple[float, str]]] = {
 def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) -> list[str]:
     """The issues of the signals that were measured, in the table's order; none of facts where all claims hold.
 
-    The fact score looks for evidence in the first passages only, and what another one supports was verified; claims
-    that nobody could judge are an issue of their own.
+    The fact score looks for evidence in the first passages only; a claim that another passage supports is no issue.
+    Unjudged claims are an issue of their own.
     """
     labels = {verdict["verdict"] for verdict in counted(verdicts)} - {"unjudged"}
     low = [name for name, (bound, _) in ISSUES.items() if name in signals and signals[name] < bound]
@@ -282,7 +283,7 @@ def issues_of(signals: Mapping[str, float], verdicts: Sequence[Verdict] = ()) ->
 
 
 def measure(wanted: Collection[str], material: Material, notes: Notes) -> tuple[dict[str, float], dict[str, str]]:
-    """The wanted signals, each 0..1, and for each that could not be measured the reason; one that breaks is noted."""
+    """The wanted signals, each 0..1, and the reason for each that could not be measured; a broken signal is noted."""
     signals: dict[str, float] = {}
     missing: dict[str, str] = {}
     for name in wanted:

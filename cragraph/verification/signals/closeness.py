@@ -1,4 +1,4 @@
-"""How close the answer is to its question and its passages, embedded once for every signal."""
+"""Similarity of the answer to its question and its passages; texts are embedded once for all signals."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_cove
 Rows = tuple[tuple[float, ...], ...]
 
 LIKELIEST: Final = 3
-"""Windows that a claim is compared with: the embedding judge takes as many, so that they are embedded once."""
+"""Windows that a claim is compared with: as many as the embedding judge takes, so that they are embedded once."""
 
 NEAR: Final = 0.25
-"""How likely another window of a copied claim must be to be compared with it: of 165 below 0.3 none was more than 0.7
-similar, of 104 others 84."""
+"""Least coverage of another window that a copied claim is compared with: of 165 windows below 0.3 none was more than
+0.7 similar, of 104 others 84."""
 
 
 @dataclass(frozen=True)
 class Closeness:
     """Similarities in 0..1.
 
-    `rows[claim][passage]` is that of the claim to its likeliest windows in the passage, 0.0 where none of them lies
-    there; `whole[claim][passage]` that to the passage as a whole, empty where it was not wanted.
+    `rows[claim][passage]` is the similarity of the claim to its likeliest windows in the passage, 0.0 if none of them
+    is there; `whole[claim][passage]` is the similarity to the whole passage, empty if it was not wanted.
     """
 
     rows: Rows = ()
@@ -47,7 +47,7 @@ class Closeness:
 
     @property
     def by_passage(self) -> Rows:
-        """Similarity of each claim to each passage, by window or as a whole, whichever is closer."""
+        """Similarity of each claim to each passage: the higher of window and whole passage."""
         if not self.whole:
             return self.rows
         return tuple(tuple(map(max, near, far)) for near, far in zip(self.rows, self.whole, strict=True))
@@ -62,7 +62,7 @@ def measure_closeness(
     notes: Notes,
     wanted: Collection[str] = BY_SIMILARITY,
 ) -> Closeness:
-    """The similarities that the wanted signals need, by the embedding model, else by shared words, which is noted."""
+    """The similarities for the wanted signals, by the embedding model, else by shared words with a note."""
     if BY_SIMILARITY.isdisjoint(wanted):
         return Closeness()
     question, whole = question if "relevance" in wanted else "", "source_agreement" in wanted
@@ -119,7 +119,7 @@ def by_vectors(
 
 
 def coherence(embeddings: Embeddings, sentences: Sequence[str]) -> float:
-    """Mean similarity of each sentence to the one before it, 0..1; 1.0 where there are not two."""
+    """Mean similarity of each sentence to the one before it, 0..1; 1.0 for fewer than two sentences."""
     texts = [sentence for sentence in sentences if sentence.strip()]
     if len(texts) < 2:
         return 1.0
@@ -129,7 +129,7 @@ def coherence(embeddings: Embeddings, sentences: Sequence[str]) -> float:
 
 
 def _telling(measured: Space, column: int, claim: str, *, whole: bool) -> list[Window]:
-    """The likeliest windows of a claim; of a copied one the copy, and what shares enough words to be near it too."""
+    """The likeliest windows of a claim; for a copied claim, its source and the windows that share enough words."""
     likeliest = measured.best(column, LIKELIEST)
     copied = any(bare(measured.windows[place].text) == bare(claim) for place in likeliest)
     if copied and not whole:

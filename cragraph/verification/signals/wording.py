@@ -1,4 +1,4 @@
-"""How an answer is worded: is it substantial, finished, sure, on every part of the question, and what does it cite?"""
+"""Signals from the wording of an answer: completeness, uncertainty, and coverage of cited sources."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ UNCERTAINTY_PHRASES: Final = (
     "might", "possibly", "perhaps", "unclear", "may", "could", "probably", "likely", "i think", "i believe",
     "not sure", "don't know", "cannot determine",
 )  # fmt: skip
-"""What tells of an uncertain answer (answer-validation formula)."""
+"""Phrases of uncertainty (answer-validation formula)."""
 
 FULL: Final = 3
 
@@ -115,7 +115,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 IDENTIFIER_FIELDS: Final = ("ticker", "year", "filing_type")
-"""Metadata fields whose values, named in an answer, cite their passage; without any, its source and file name do."""
+"""Metadata fields whose values cite their passage if they stand in an answer; without any, source and file name."""
 BONUS: Final = 0.1
 MOST_BONUS: Final = 0.3
 
@@ -126,7 +126,7 @@ CITING: Final = (
     r"\bper the (?:[\w-]+ ){0,3}(?:filing|report|document|source)s?\b",
     r"\bin the (?:[\w-]+ ){0,4}filings?\b",
 )
-"""Ways of citing in words, each occurrence worth a bonus of 0.1 (weighted verification formula)."""
+"""Patterns of citing in words; each occurrence adds a bonus of 0.1 (weighted verification formula)."""
 _NUMBERED: Final = re.compile(r"[\[(【](?:source:?\s*)?(\d{1,3}(?:\s*[,–-]\s*\d{1,3})*)[\])】]", re.IGNORECASE)
 _WHOLE_NAME_FROM: Final = 4  # shortest file stem that counts as naming its file: ``a.md`` is not cited by an article
 
@@ -134,8 +134,8 @@ _WHOLE_NAME_FROM: Final = 4  # shortest file stem that counts as naming its file
 def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = IDENTIFIER_FIELDS) -> float:
     """Share of the passages that the answer cites, and a bonus for citing in words; at most 1.
 
-    A passage is cited when one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours
-    answers that name what they draw on; that the name is beside the right claim is for the citations to verify.
+    A passage is cited if one of its identifiers, or ``[n]`` with its position, stands in the answer. It favours answers
+    that name their sources; whether the name stands beside the right claim is verified by the citations.
     """
     if not passages:
         return 0.0
@@ -150,7 +150,7 @@ def coverage(answer: str, passages: Sequence[Passage], fields: Sequence[str] = I
 
 
 def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> list[str]:
-    """The values of a passage's identifier fields, distinct, in their order; its source and file name without any."""
+    """The distinct values of a passage's identifier fields, in order; without any, its source and file name."""
     own: Mapping[str, Any] = passage["metadata"] | {name: v for name, v in passage.items() if name != "metadata"}
     values = dict.fromkeys(value for name in fields if own.get(name) is not None and (value := str(own[name]).strip()))
     for name in (passage["source"], passage["filename"]) if not values else ():
@@ -163,6 +163,6 @@ def identifiers(passage: Passage, fields: Sequence[str] = IDENTIFIER_FIELDS) -> 
 
 
 def names(answer: str, identifier: str) -> bool:
-    """Whether the identifier stands in the answer as a whole word; one in capitals, such as a ticker, in capitals."""
+    """Whether the identifier stands in the answer as a whole word; a ticker in capitals must stand in capitals."""
     flags = 0 if identifier.isupper() and identifier.isalpha() else re.IGNORECASE
     return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", answer, flags) is not None
