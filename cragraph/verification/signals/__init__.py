@@ -109,8 +109,7 @@ def quoted_contradictions(verdicts: Sequence[Verdict]) -> list[str]:
 
     Rows of a table, and items of a list, are not compared: "switch it off" and "switch it on again" are two steps.
     """
-    # Type: ignore[index].
-    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]
+    claims = [v for v in _read(verdicts)[:COMPARED] if _quotes(v) and not is_table_row(v["evidence"]["quote"])]  # type: ignore[index]
     items = [_ITEM.match(v["evidence"]["quote"]) is not None for v in claims]  # type: ignore[index]
     pairs = combinations(zip((claim["text"] for claim in claims), items, strict=True), 2)
     texts = [(one, other) for (one, listed), (other, also) in pairs if not (listed and also)]
