@@ -1,4 +1,4 @@
-"""How likely an answer is to answer its question, and the places in the passages that do."""
+"""The probability that an answer answers its question, and the places in the passages that answer it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from cragraph.protocols import Answered, Notes, Told
 from cragraph.types import AnswerSpan, Conflict, Passage
 
 _LET: Final = frozenset(terms("allowed permitted"))
-"""What is not allowed or permitted is what stands before it: its words need not follow the "not"."""
+""""Not allowed" or "not permitted": it denies what stands before it."""
 MOST_SPANS: Final = 12
 PARTLY: Final = 0.3
-"""The chance that is stated where one part of a question is answered and another is not: just worth showing."""
+"""Probability at most if one part of a question is answered and another is not: just worth showing."""
 
 
 @dataclass(frozen=True)
 class ReaderScorer:
-    """Reads the question with the passages, and finds in the answer what the passages say to it.
+    """Reads the question with the passages, and compares the answer with the candidates of the passages.
 
-    A quotation is worth what the quoted candidate is worth, also where nobody would have chosen it. An answer in other
-    words is held against the candidate that shares most of what it says; its chance was calibrated on answers that
-    people wrote in their own words.
+    A quotation has the probability of the quoted candidate, even if that was not the best. An answer in other words is
+    compared with the candidate that shares most of its words; its probability was calibrated on answers that people
+    wrote in their own words.
     """
 
     ranker: AnswerRanker
@@ -38,9 +38,9 @@ class ReaderScorer:
         return self.ranker.name
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered:
-        """The chance that every part of the question is answered; None for another language.
+        """The probability, 0..1, that every part of the question is answered; None for another language.
 
-        An answer to one part alone is worth no more than `PARTLY`.
+        An answer to one part alone has at most `PARTLY`.
         """
         written = normalised(without_markers(answer))
         spans: list[AnswerSpan] = []
@@ -56,7 +56,7 @@ class ReaderScorer:
             quoted, given = given_in(written, ranking)
             among = ranking
             if not quoted and (copied := copies(written, passages)):
-                # A sentence of the passages that was not chosen for this question is read beside the one that was.
+                # A quoted sentence that was not chosen for this question is read beside the chosen one.
                 among = self.ranker(part, passages, [*copied, *(s.candidate for s in ranking.scored[:1])], whole=True)
                 quoted, given = given_in(written, among)
             quoted = quoted or any(given_as(row, written) for row in ranking.rows)
@@ -85,17 +85,18 @@ class ReaderScorer:
 
 @dataclass(frozen=True)
 class WhetherReader:
-    """Finds what the passages say to a question that asks for a yes or a no.
+    """Finds the sentence of the passages that answers a yes-or-no question.
 
-    A sentence denies what is asked where it is the one that the reader chooses for the question, negates words of the
-    question, and the question negates nothing. Of 260 yes-or-no questions to encyclopedia paragraphs (BoolQ, dev) 17
-    have such a sentence, and 15 of these are answered by no; of all 260, 42 of 100.
+    A sentence denies the question if the reader chooses it, it negates words of the question, and the question negates
+    nothing. Of 260 yes-or-no questions on encyclopedia paragraphs (BoolQ, dev) 17 have such a sentence, and 15 of these
+    are answered by no; of all 260 it is 42 %.
     """
 
     ranker: AnswerRanker
 
     def __call__(self, question: str, passages: Sequence[Passage]) -> Told | None:
-        """The sentence and whether it denies; None where the question asks something else, or nothing answers."""
+        """The sentence, and whether it denies the question; None for another kind of question, or if nothing
+        answers."""
         asked = next(filter(asks_whether, split_question(question)), None)
         ranking = None if asked is None else self.ranker(asked, passages)
         if asked is None or ranking is None or not ranking.scored or ranking.answered is None:
@@ -105,7 +106,7 @@ class WhetherReader:
 
 
 def denies(question: str, sentence: str) -> bool:
-    """Whether a sentence negates words of a question that negates nothing itself, or says that it is not allowed."""
+    """Whether a sentence negates words of a question without a negation, or says that it is not allowed."""
     spoken = frozenset(terms(question))
     return not denials(question) and any(words & spoken or words & _LET for _, _, words in denied_stretches(sentence))
 
@@ -113,10 +114,10 @@ def denies(question: str, sentence: str) -> bool:
 def nearest(
     ranker: AnswerRanker, question: str, written: str, ranking: Ranking, *, several: bool = False
 ) -> dict[str, float]:
-    """What tells whether an answer in other words answers: the candidate nearest to it, and how near that is.
+    """The features of an answer in other words: those of the nearest candidate, and the nearness of that candidate.
 
-    Where the question is one of `several` that the answer answers, most of its words are about the others: the nearest
-    candidate is then the one that both answers this one and shares words with the answer.
+    If the question is one of `several` that the answer answers, most words of the answer are about the others. The
+    nearest candidate then must answer this question and share words with the answer.
     """
     new = set(content_words(written)) - set(content_words(question))
 
@@ -140,12 +141,13 @@ def nearest(
 
 
 def given_as(candidate: Candidate, written: str) -> bool:
-    """Whether an answer quotes a candidate, or tells its cell as a person says it."""
+    """Whether an answer quotes a candidate, or states its cell in a sentence."""
     return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
 
 
 def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:
-    """The sentences and rows of the passages that an answer consists of, two at most; none where it says more."""
+    """The sentences and rows of the passages that an answer consists of, two at most; none if the answer has other
+    words."""
     found = [c for c in candidates(passages) if given_as(c, written)]
     rest = written
     for text in sorted((normalised(c.text) for c in found), key=len, reverse=True):
@@ -154,7 +156,7 @@ def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:
 
 
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
-    """Whether an answer quotes candidates, and which; where it quotes none, the best whose answer it gives."""
+    """Whether an answer quotes candidates, and which; without a quotation, the best candidate with the same answer."""
     quoted = [s for s in ranking.scored if given_as(s.candidate, written)]
     if quoted:
         return True, quoted

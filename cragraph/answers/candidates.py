@@ -1,4 +1,4 @@
-"""The sentences and table rows of passages that could be quoted as an answer, each with what it must be read with."""
+"""Candidates: the sentences and table rows of passages that could be quoted as an answer, with their context."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _POINTS_BACK: Final = re.compile(
     r"|(?:Since|In|On|At|From|After|During|Then|Now|Today|For (?:this|that)|At present|This \w+|Until)\b"
     r"(?: [^\s,;.]+){0,3}?,? (?:it|they|he|she|them|that|this)\b"
 )
-"""A sentence about what the one before it names, though it does not begin with the pronoun: "Martin has them"."""
+"""A sentence with a pronoun inside that points to the sentence before: "Martin has them"."""
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)]|[a-z][.)])\s+\S")
 _CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
 _YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
@@ -38,20 +38,20 @@ _CROSS_REFERENCE: Final = re.compile(
     re.I,
 )
 _NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
-QUESTION: Final = 120  # characters of a question at most that heads what stands below it
+QUESTION: Final = 120  # characters, at most, of a question that heads the lines below it
 READ: Final = 400
-"""Characters of a sentence that the encoder reads: what it is about is said by then, and reading is what costs."""
+"""Characters of a sentence that the encoder reads: its subject has been named by then, and more costs time."""
 LONGEST: Final = 700
-"""Characters of a sentence that may still be quoted; longer ones are usually lists that failed to split."""
+"""Characters of a quotable sentence at most; longer ones are usually lists that were not split."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One quotable piece: `passages[passage]["text"][start:end] == text`.
+    """A quotable sentence, row or list: `passages[passage]["text"][start:end] == text`.
 
-    `text` may be a list with the line above it. `context` says what it is about where it does not say so itself (title,
-    heading, table header); `opener` is the sentence before it, where a pronoun points to that; `header` is the row of a
-    table that names its columns. `said` is the cell of a row that answers, as a person says it.
+    `text` may be a list with the line above it. `context` is the title, heading and table header above it. `opener` is
+    the sentence before it, if a pronoun points there. `header` is the row that names the columns of its table. `said`
+    is the answering cell of a row as a sentence.
     """
 
     passage: int
@@ -65,12 +65,12 @@ class Candidate:
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row of a table."""
+        """Whether the candidate is a row of a table."""
         return is_row(self.text)
 
     @property
     def label(self) -> str:
-        """What a row is about: its first cell with a word in it, without figures; empty for a sentence."""
+        """The label of a row: its first cell with a word in it, without figures; empty for a sentence."""
         if not self.is_row:
             return ""
         first = next((cell for cell in re.split(r"\||\t", self.text) if re.search(r"[^\W\d_]", cell)), "")
@@ -78,20 +78,21 @@ class Candidate:
 
     @property
     def subject(self) -> str:
-        """What the opening pronoun may point to: the names and the first words of the sentence before."""
+        """The words that the opening pronoun may point to: the names and the first words of the sentence before."""
         words = self.opener.split()
         return " ".join(word for i, word in enumerate(words) if i < 3 or word[:1].isupper())
 
     @property
     def read(self) -> str:
-        """What the encoder reads: a row's label with its heading, a sentence with what its pronoun points to."""
+        """The text for the encoder: a row's label with its heading, a sentence with the sentence its pronoun points
+        to."""
         if self.is_row:
             return f"{self.context.removesuffix(self.header)[-80:]} {self.label}".strip()
         return f"{self.subject[:160]} {self.text[:READ]}".strip()
 
 
 def candidates(passages: Sequence[Passage]) -> list[Candidate]:
-    """Everything quotable in the passages, in order; what several passages share is kept once."""
+    """All candidates of the passages, in order; a text that several passages share is kept once."""
     seen: set[str] = set()
     kept = []
     for number, passage in enumerate(passages):
@@ -106,7 +107,7 @@ def candidates(passages: Sequence[Passage]) -> list[Candidate]:
 def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
     text, about = passage["text"], passage["metadata"]
     fixed = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key))
-    # A file's name often says what its pages do not: whose report it is, and of which year.
+    # A file's name often says whose report it is, and of which year; its pages need not.
     fixed = f"{passage['filename'].rpartition('.')[0]} {fixed}".strip()
     heading, before, header = "", "", str(about.get("table_header") or "")
     spans = list(pieces(text))
@@ -116,7 +117,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
             yield Candidate(number, start, last, text[start:last], f"{fixed} {heading}".strip())
         if is_row(piece):
             if _is_header(piece):
-                # A row such as "(in millions)" or "Liabilities:" must not hide the one that names the years.
+                # A row such as "(in millions)" or "Liabilities:" must not hide the row that names the years.
                 if _YEARS.search(piece) or not _YEARS.search(header):
                     header = piece
                 continue
@@ -146,7 +147,7 @@ def is_list(text: str) -> bool:
 
 
 def _list_below(text: str, spans: Sequence[tuple[int, int]]) -> int:
-    """Where the list ends that a line with a colon announces; 0 where the first piece announces none."""
+    """The end of the list that a line with a colon announces; 0 if the first piece announces no list."""
     start, end = spans[0]
     if not text[start:end].rstrip("* ").endswith(":") or is_row(text[start:end]):
         return 0
@@ -160,7 +161,7 @@ def _list_below(text: str, spans: Sequence[tuple[int, int]]) -> int:
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a text; lines that each begin with a label and a colon are apart, though no full stop is."""
+    """The sentences of a text; lines that begin with a label and a colon count as sentences without a full stop."""
     for start, end in sentence_spans(text):
         for label in _LABEL.finditer(text, start, end):
             if label.start() > start:
@@ -201,7 +202,7 @@ def _trailing_figures(words: Sequence[str]) -> int:
 
 
 def _may_state(text: str) -> bool:
-    """Whether a line without a full stop may say something all the same: a value behind a colon, a clause."""
+    """Whether a line without a full stop may state something: a value behind a colon, a clause."""
     plain = text.strip()
     if _HEADING.match(plain) or plain.isupper():
         return False
@@ -226,11 +227,11 @@ def heads_as_question(text: str, start: int, end: int) -> bool:
 
 
 def may_answer(text: str, start: int, end: int) -> bool:
-    """Whether a sentence may be a part of the answer below a question: no heading, row, question or note."""
+    """Whether a sentence below a question may be part of its answer: it is no heading, row, question or note."""
     piece = text[start:end]
     return not (is_row(piece) or _is_heading(piece) or _says_nothing(piece))
 
 
 def is_noise(text: str) -> bool:
-    """Whether a sentence only points elsewhere or says where something is from; never quoted."""
+    """Whether a sentence only refers to another place or names a source; such a sentence is never quoted."""
     return _CROSS_REFERENCE.search(text) is not None or _NOTE.match(text) is not None

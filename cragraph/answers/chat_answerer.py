@@ -21,17 +21,18 @@ from cragraph.models.chat import ChatCaller, ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Passage, Verdict, told
 
-MOST_FAILED: Final = 12  # failed claims that a correction is told about: more than a small model can attend to
-ANSWER_TOKENS: Final = 512  # tokens of an answer at most: what is longer is a model that does not find its end
-SECOND_TRY: Final = 0.4  # added to the temperature after an empty answer: a seeded model would write nothing again
+MOST_FAILED: Final = 12  # failed claims in the prompt of a correction at most
+ANSWER_TOKENS: Final = 512  # tokens of an answer at most: a model that writes more does not find its end
+# Added to the temperature after an empty answer: with the same seed the model would write nothing again.
+SECOND_TRY: Final = 0.4
 ROOM: Final = 3_000
-"""Estimated tokens of passages that a capable model is sent: some ten passages whole."""
+"""Estimated tokens of passages in a capable model's prompt: some ten whole passages."""
 DECLINE: Final = "I don't know"
-"""The words by which a model refuses: short, and nothing else begins with them."""
+"""The words by which a model declines: short, and no answer begins with them."""
 EXAMPLE: Final = "The bridge was rebuilt in 1894."
-"""The sentence that the prompts give as an example: what a model copies of it is no answer."""
+"""The example sentence of the prompts: a copy of it is no answer."""
 POINTED: Final = 0.05
-"""How likely to answer a passage's best sentence must be where the model named the passage and wrote no sentence."""
+"""Least probability of a passage's best sentence, if the model only named the passage."""
 MOST_QUERIES: Final = 3  # of a model that declines
 LONGEST_QUERY: Final = 200  # characters of such a query
 SHORT: Final = 3  # words of a reply that is a bare name or figure at most
@@ -45,17 +46,17 @@ _LABEL = re.compile(r"\A(?:\*\*)?(?:corrected |final |revised )?answer(?:\*\*)?:
 _ECHO = re.compile(
     r"^[ \t#*]*(?:code: [0-9a-f]{4,6}\b|(?:this answer was checked|faults in it|question):).*$", re.I | re.M
 )
-"""Lines of our own prompt: an answer ends where it begins to repeat them."""
+"""Lines of the prompt: an answer is cut where it begins to repeat them."""
 _OF_PROMPT = re.compile(r"\b(?:passages?|context)\b", re.I)
-"""What the prompts call the material, and no document calls itself."""
+"""The prompts' words for the passages, which no document uses for itself."""
 _FRAME = re.compile(
     r"(?:\A|(?<=[.!?\]]\s)|(?<=\n))(?:according to (?:the|these|this) passages?,\s+|(?:the|this|these) passages?"
     r"(?: [0-9a-f]{4}(?: \d{1,2})?(?:: [^\s:]+)?)? (?:states?|says?|mentions?|indicates?|explains?) that\s+)(?=\S)",
     re.I,
 )
-"""What a model says of the material before what the material says."""
+"""The frame that a model puts before a statement: "The passage states that"."""
 _SEARCH = re.compile(r"^[ \t*]*search(?:[ \t]+for)?[ \t*]*:(?P<queries>.*)\Z", re.I | re.M | re.S)
-"""What a model that declines wants searched for, at the end of its reply."""
+"""The search words at the end of a reply that declines."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -67,11 +68,11 @@ _MANY = re.compile(
 class ChatGenerator(ChatPart):
     """Writes with a chat model, token by token into LangGraph's message stream unless the brief is a quiet one.
 
-    With a `ranker` the model is sent what of the passages may answer (`excerpts`), and what it leaves unsaid is taken
-    from the passages. A reply that declines becomes exactly `IDK`, and what the model would search for is noted; an
-    empty reply is asked for once more and then is a `ModelError`. A model that is worth little as a writer
-    (`Worth.capable`) is asked plainly, without an example that it would copy and without numbers of passages, and it
-    corrects nothing: the answer of a later pass is quoted.
+    With a `ranker` the model gets only the parts of the passages that may answer (`excerpts`), and an incomplete reply
+    is completed from the passages. A reply that declines becomes exactly `IDK`, and its search words are noted. After
+    an empty reply the model is asked once more; a second one is a `ModelError`. A model that is not `Worth.capable` is
+    asked plainly, without an example that it would copy and without numbers of passages, and corrects nothing: later
+    passes quote.
     """
 
     ranker: AnswerRanker | None = None
@@ -83,7 +84,7 @@ class ChatGenerator(ChatPart):
         capable = self.caller.worth.capable
         if brief.previous and self.ranker is not None and not capable:
             notes.ran("corrections", "extractive")
-            # Sentences that the model wrote would be taken for the passages' own.
+            # Sentences that the model wrote must not be taken for sentences of the passages.
             return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
         task = "generate" if capable else "generate_plainly"
         if brief.previous and brief.failed:
@@ -117,7 +118,7 @@ class ChatGenerator(ChatPart):
         return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
 
     def _plainly(self, passages: Sequence[Passage], brief: Brief, notes: Notes) -> ChatReply:
-        """The reply to the question put without an example and without markers, before the same passages."""
+        """The reply to the same passages and question without an example and without markers."""
         prompt = self.messages("generate_plainly", notes, passages, most=ANSWER_TOKENS, question=brief.question)
         return self._asked(prompt[0], notes, brief, brief.temperature)
 
@@ -130,7 +131,8 @@ class ChatGenerator(ChatPart):
         notes: Notes,
         plainly: Callable[[], ChatReply],
     ) -> str:
-        """The reply as an answer, made whole where it is none; empty for an empty one. The model's own is noted."""
+        """The reply as an answer, completed if it is none by itself; empty for an empty reply. The reply itself is
+        noted."""
         text = tidy(_SEARCH.sub("", reply.text))
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"
@@ -143,7 +145,7 @@ class ChatGenerator(ChatPart):
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
         if EXAMPLE in text:
-            # So a small model says that it has nothing to say to this form; to another one it often has.
+            # A small model that declines to this form of the prompt often answers another form.
             more = tidy((again := plainly()).text)
             if more and not unfinished(more, brief.question) and settled(more) != IDK:
                 notes.degraded(f"{wrote}; it was asked once more, without the example.")
@@ -175,9 +177,9 @@ class ChatGenerator(ChatPart):
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """What the passage that a bare yes or no names says to the question: the word alone can be held to nothing.
+        """The answering sentence of the passage that a bare yes or no names: the word alone cannot be verified.
 
-        Of a bare name or figure that names no passage, the one sentence of the passages that has it.
+        For a bare name or figure without a passage, the only sentence of the passages that has it.
         """
         bare = normalised(without_markers(text))
         if bare in ("yes", "no"):
@@ -191,12 +193,12 @@ class ChatGenerator(ChatPart):
         return said
 
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
-        """What the passages that a text names say to the question; empty where it names none, or they say nothing."""
+        """The answer of the passages that a text names; empty if it names none, or they do not answer."""
         cited = dict.fromkeys(n for marker in find_markers(text) for n in marker.numbers if n <= len(brief.passages))
         words = set(content_words(without_markers(text))) - {"yes", "no", *content_words(brief.question)}
         for number in cited:
             passage = brief.passages[number - 1]
-            # A bare figure or name: the sentence of its passage that has it.
+            # For a bare figure or name: the sentence of the named passage that has it.
             pieces = [passage["text"][start:end] for start, end in sentence_spans(passage["text"])]
             held = [piece for piece in pieces if words <= set(content_words(piece))]
             if words and len(held) == 1:
@@ -206,7 +208,7 @@ class ChatGenerator(ChatPart):
         return ""
 
     def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
-        """What passages say to the question, by the embedded answerer; empty where they say nothing."""
+        """The embedded answerer's answer from some passages; empty if they do not answer."""
         if self.ranker is None or brief.failed:
             return ""
         embedded = ExtractiveGenerator(self.ranker, floor=floor)
@@ -215,7 +217,7 @@ class ChatGenerator(ChatPart):
 
 
 def wanted(reply: str) -> list[str]:
-    """What a model that declined would search for: the queries of its reply's last line."""
+    """The search queries in the last line of a reply that declines."""
     match = _SEARCH.search(reply)
     pieces = re.split(r"[;\n]", match["queries"]) if match else []
     queries = (" ".join(re.sub(r"^\s*\d+[.)]\s", "", piece).split()).strip("*-•\"'“” ") for piece in pieces)
@@ -223,7 +225,7 @@ def wanted(reply: str) -> list[str]:
 
 
 def room_of(caller: ChatCaller) -> int:
-    """How many estimated tokens of passages a model is sent: many where it reads well, and its context has room."""
+    """Estimated tokens of passages in a model's prompt: many for a capable model with room in its context."""
     if not caller.worth.capable:
         return BUDGET
     context = caller.num_ctx
@@ -231,7 +233,7 @@ def room_of(caller: ChatCaller) -> int:
 
 
 def with_numbers(answer: str, numbers: Mapping[int, int]) -> str:
-    """An answer with the numbers of its markers changed; a marker whose passage has none is left out."""
+    """An answer with its markers renumbered; a marker whose passage has no number is left out."""
     for marker in reversed(find_markers(answer)):
         shown = "".join(f"[{numbers[n]}]" for n in marker.numbers if n in numbers)
         start = marker.start if shown else len(answer[: marker.start].rstrip())
@@ -240,7 +242,7 @@ def with_numbers(answer: str, numbers: Mapping[int, int]) -> str:
 
 
 def _place_of(text: str, brief: Brief) -> str:
-    """The one sentence of the passages that has all words of a text, with its number; empty where several have them."""
+    """The only sentence of the passages that has all words of a text, with its number; empty if there are several."""
     words = set(content_words(text)) - set(content_words(brief.question))
     held = {
         " ".join(passage["text"][start:end].split()): number
@@ -252,7 +254,7 @@ def _place_of(text: str, brief: Brief) -> str:
 
 
 def without_false_yes(question: str, answer: str) -> str:
-    """The answer without a yes before a sentence that says no to its question; empty for any other answer."""
+    """The answer without a yes before a sentence that denies its question; empty for any other answer."""
     match = _YES.match(answer)
     if match is None or not asks_whether(question):
         return ""
@@ -264,7 +266,7 @@ def without_false_yes(question: str, answer: str) -> str:
 def sent(
     question: str, passages: Sequence[Passage], ranker: AnswerRanker | None, budget: int = BUDGET
 ) -> list[Excerpt]:
-    """What of the passages a prompt on a question holds: the same for every call on them."""
+    """The excerpts of the passages in the prompts on a question: the same for every call."""
     if ranker is None:
         chosen = [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
     else:
@@ -274,20 +276,21 @@ def sent(
 
 
 def renumbering(chosen: Sequence[Excerpt], kept: Sequence[Passage]) -> list[int]:
-    """The number that each passage of the prompt has among all: those that did not fit are passed over."""
+    """For each passage of the prompt its number among all passages, as some did not fit."""
     left = iter(chosen)
     return [next(one.number for one in left if one.passage["chunk_id"] == passage["chunk_id"]) for passage in kept]
 
 
 def renumbered(text: str, numbers: Sequence[int]) -> str:
-    """A text whose markers count the passages of the prompt, with the passages' own numbers; others are left out."""
+    """A text with the markers of the prompt's numbering replaced by the passages' numbers; unknown ones are left
+    out."""
     return with_numbers(text, dict(enumerate(numbers, start=1)))
 
 
 def unfinished(text: str, question: str) -> str:
-    """What a reply is where it is no answer that stands by itself, in words; empty where it is one.
+    """Why a reply is no complete answer, in words; empty for a complete one.
 
-    A bare name or figure is an answer in substance, but nothing says of what: it is put into its sentence.
+    A bare name or figure is an answer that does not say what it is of: it is put into its sentence.
     """
     bare = without_markers(text).strip(" \n.:;-–—*")
     lines = [line for line in text.splitlines() if without_markers(line).strip()]
@@ -315,7 +318,7 @@ def tidy(text: str) -> str:
 
 
 def unframed(answer: str) -> str:
-    """The answer without "The passage states that" before its sentences: what it says is what can be held to them."""
+    """The answer without "The passage states that" before its sentences, so that each can be verified."""
     text, end = "", 0
     for match in _FRAME.finditer(answer):
         text += answer[end : match.start()] + answer[match.end()].upper()
@@ -324,7 +327,7 @@ def unframed(answer: str) -> str:
 
 
 def _fault(verdict: Verdict) -> str:
-    """A failed claim in a judge's words, with the quote that speaks against it and what the passages say instead."""
+    """A failed claim with the judge's reason, the quote against it, and the correction."""
     parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
     if reason := told(verdict).rstrip("."):
         parts.append(f"reason: {reason}")
@@ -336,9 +339,9 @@ def _fault(verdict: Verdict) -> str:
 
 
 def settled(answer: str) -> str:
-    """The answer, or exactly `IDK` where all of it declines, or the first sentence and nothing is cited.
+    """The answer; exactly `IDK` if all of it declines, or its first sentence does and nothing is cited.
 
-    Else only the sentence that a model was told to decline with is left out.
+    In any other answer only the sentence of declining from the prompt is left out.
     """
     text = answer.replace("\u2019", "'")
     bare = without_markers(text)

@@ -21,11 +21,11 @@ _ASKING: Final = frozenset(
         "clause say says said state states provide contain read tell text wording quote show give sagt steht regelt"
     )
 )
-SEVERAL: Final = 0.5  # chance of one of several clauses of that number
+SEVERAL: Final = 0.5  # probability of one of several clauses of that number
 
 
 def clause_named(question: Question, passages: Sequence[Passage]) -> Lookup | None:
-    """The clause that a question asks for by its number alone; None where it asks something else, or nothing has it."""
+    """The clause that a question asks for by its number alone; None for another question or an unknown number."""
     named = _NAMED.search(question.text)
     if named is None:
         return None
@@ -43,7 +43,7 @@ def clause_named(question: Question, passages: Sequence[Passage]) -> Lookup | No
 
 
 def _stretches(text: str, number: str, letter: str) -> Iterator[tuple[int, int]]:
-    """Where what is numbered so stands, with what is numbered below it."""
+    """The stretches of the clauses of this number, with their subclauses."""
     lines = [*((match.start(), match[1]) for match in _LINE.finditer(text)), (len(text), "")]
     for at, (start, own) in enumerate(lines):
         if own != number:
@@ -51,7 +51,7 @@ def _stretches(text: str, number: str, letter: str) -> Iterator[tuple[int, int]]
         end = next(begin for begin, other in lines[at + 1 :] if not other.startswith(f"{number}."))
         last = max(begin for begin, _ in lines if begin < end)
         line, gap = text[last:end].partition("\n")[0], text.find("\n\n", last, end)
-        if line.rstrip()[-1:] in ".;!?" and gap > 0:  # a sentence, not the heading of what is below
+        if line.rstrip()[-1:] in ".;!?" and gap > 0:  # a sentence, not a heading
             end = gap
         if letter:
             items = [*(m.start() for m in re.finditer(r"^[ \t-]*\([a-z]{1,4}\)", text[start:end], re.M)), end - start]
@@ -62,7 +62,7 @@ def _stretches(text: str, number: str, letter: str) -> Iterator[tuple[int, int]]
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch without blanks around it, of whole lines where it is longer than what may be quoted."""
+    """A stretch without blanks around it, cut to whole lines if it is too long to be quoted."""
     stretch = text[start:end].rstrip()
     if len(stretch) > LONGEST:
         stretch = (

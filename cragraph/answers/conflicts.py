@@ -1,8 +1,8 @@
-"""Answers that differ: two documents that answer one question and do not say the same, and which of them is the newer.
+"""Documents that answer one question differently, and which of them is newer.
 
-That both answer is what the reader says of them; what is held here is that they speak of the same thing, that their
-answers cannot both be meant, and what tells which holds now. Favours precision: where two sentences may speak of other
-things or times, or one may only add to the other, there is no conflict.
+The reader decides that both sentences answer. This module checks that they speak of the same thing, that both answers
+cannot hold, and which sign tells the newer one. Favours precision: if two sentences may speak of different things or
+times, or one may only add to the other, there is no conflict.
 """
 
 import re
@@ -23,18 +23,18 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, content_words, shortened, terms, topic
 from cragraph.types import Conflict, ConflictSide, Passage
 
-ANSWERS: Final = 0.45  # score from which another sentence is taken to answer as well, of 1 for the surest
-LEAST: Final = -0.2  # what the reader says at least of its sentence, -1..1: somewhat doubtful beside a surer one
-DENIES: Final = 0.35  # the same where a yes or a no is asked for: a denial has no words that answer, and scores lower
-CELL: Final = 0.6  # chance of a row that was looked up from which its cell answers as well
-WORDS: Final = 5  # content words of an answer in words at most, where one may be the other's rival
+ANSWERS: Final = 0.45  # least score, as a share of the best one's, of another sentence that answers as well
+LEAST: Final = -0.2  # least value of the reader, -1..1, for its sentence
+DENIES: Final = 0.35  # the same for yes-or-no questions: a denial has no words that answer, and scores lower
+CELL: Final = 0.6  # least probability of a looked-up row whose cell answers as well
+WORDS: Final = 5  # content words at most of an answer that may conflict with another
 _KINDS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 _ADDS: Final = pattern("adds")
 _PLANS: Final = pattern("plans")
 _INSTEAD: Final = pattern("instead_of")
 _SINCE: Final = pattern("holds_since")
 _SEVERAL: Final = re.compile(r"^(?:list|name|give|show)\b|\b(?:all|each|every)\b", re.I)
-"""Questions that several answers answer."""
+"""Questions that may have several right answers."""
 _VERSION: Final = re.compile(r"\b(?:version|edition|rev(?:ision)?|v)[\s._-]?(\d{1,3})\b", re.I)
 _WHEN: Final = frozenset({"date", "quarter"})
 _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to)\b", re.I)
@@ -44,7 +44,7 @@ _LONGEST_HEAD: Final = 120  # characters of such a line at most
 
 @dataclass(frozen=True)
 class Differing:
-    """Two candidates that answer differently, the newer first where `why` says what tells; else the likelier first."""
+    """Two candidates that answer differently. `why` tells which is newer: that one is first; else the likelier one."""
 
     first: Scored
     second: Scored
@@ -58,7 +58,7 @@ class Differing:
 
 def _side(scored: Scored, passage: Passage) -> ConflictSide:
     c = scored.candidate
-    # The day from which something holds is no answer of its own.
+    # The day from which something holds is no separate answer.
     since = any(m.start() <= scored.answer_start - c.start < m.end() for m in _SINCE.finditer(c.text))
     return ConflictSide(
         answer=" ".join((c.text if since else scored.answer).split()),
@@ -74,7 +74,7 @@ def _side(scored: Scored, passage: Passage) -> ConflictSide:
 
 
 def differing(question: Question, ranking: Ranking, passages: Sequence[Passage]) -> Differing | None:
-    """The best candidate and the first of another document that answers otherwise; None where all agree."""
+    """The best candidate and the first of another document with a different answer; None if all agree."""
     if ranking.answered is None or not ranking.scored or len(ranking.rows) > 1 or _SEVERAL.search(question.text):
         return None
     best = ranking.scored[0]
@@ -89,7 +89,7 @@ def differing(question: Question, ranking: Ranking, passages: Sequence[Passage])
 
 
 def _cell(question: Question, best: Scored, passages: Sequence[Passage]) -> list[Scored]:
-    """The cell of a table that answers as well, where one row is the question's and the best answer is a sentence."""
+    """The cell of a table that answers too, if one row fits the question and the best answer is a sentence."""
     looked = None if best.candidate.is_row else lookup(question, candidates(passages), passages)
     if looked is None or len(looked.rows) > 1 or looked.chance < CELL:
         return []
@@ -103,20 +103,20 @@ def _document(scored: Scored, passages: Sequence[Passage]) -> str:
 
 
 def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
-    """Whether another candidate answers too, of the same thing and time, and otherwise."""
+    """Whether another candidate gives a different answer for the same thing and time."""
     line = DENIES if question.kind is Kind.YES_NO else ANSWERS
     read = other.features.get("evidence", LEAST) > LEAST and other.score >= line
     # Rows of the same label in two tables speak of different things.
     if not read or (best.candidate.is_row and other.candidate.is_row):
         return False
-    # Who says that the other's answer does not hold any more speaks of the same, and otherwise.
+    # A candidate that says that the other's answer no longer holds gives a different answer on the same thing.
     if _replaces(best, other, passages) or _replaces(other, best, passages):
         return not _within(best, other)
     return _differ(question, best, other) and _same_matter(question, best, other, passages)
 
 
 def _same_matter(question: Question, one: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
-    """Whether two candidates speak of the same thing, as a fact, and neither only adds to the other."""
+    """Whether two candidates state facts on the same thing, and neither only adds to the other."""
     asked = frozenset(asked_words(question.text))
     a, b = (frozenset(terms(f"{s.candidate.context} {s.candidate.opener} {s.candidate.text}")) for s in (one, other))
     if asked & (a ^ b):
@@ -125,11 +125,11 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
     if any(_ADDS.search(s.candidate.text) for s in (one, other)):
         return False
     if not _PAST.search(question.text) and len({bool(_PAST.search(text)) for text in texts}) > 1:
-        # Who is treasurer is not who was.
+        # "Who is treasurer" does not ask who was.
         return False
     if possible(texts[0]) != possible(texts[1]) or bool(_PLANS.search(texts[0])) != bool(_PLANS.search(texts[1])):
         return False
-    # "Spring 2022" above one and "autumn 2024" above the other say when, and not of what.
+    # "Spring 2022" above one sentence and "autumn 2024" above the other are times, not subjects.
     dated = _dated_later(one, other, passages) or _dated_later(other, one, passages)
     mine, theirs = (
         stems(text if dated else f"{s.candidate.context} {text}") for s, text in zip((one, other), texts, strict=True)
@@ -145,7 +145,7 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
 
 
 def _apart(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether words that only one side has set it apart: opposites, or two of a kind, such as spring and autumn."""
+    """Whether the sides have different words of one kind: opposites, or names such as spring and autumn."""
     against = opposites()
     if any(against.get(word, frozenset()) & theirs for word in mine):
         return True
@@ -153,7 +153,7 @@ def _apart(mine: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _without_answer(scored: Scored) -> str:
-    """A candidate's text without the words that answer, what it says does not hold any more, and from when it holds."""
+    """A candidate's text without its answer, without what no longer holds, and without the date from which it holds."""
     c = scored.candidate
     start, end = scored.answer_start - c.start, scored.answer_end - c.start
     text = f"{c.text[:start]} … {c.text[end:]}"
@@ -161,7 +161,7 @@ def _without_answer(scored: Scored) -> str:
 
 
 def _differ(question: Question, one: Scored, other: Scored) -> bool:
-    """Whether two answers cannot both be meant."""
+    """Whether two answers exclude each other."""
     mine, theirs = one.candidate.text, other.candidate.text
     if question.kind is Kind.YES_NO:
         opposed = opposite_words(mine, theirs) is not None
@@ -172,7 +172,7 @@ def _differ(question: Question, one: Scored, other: Scored) -> bool:
     own, rival = (_figures_of(s) for s in (one, other))
     if own or rival:
         comparable = any((f.kind, f.unit) == (g.kind, g.unit) or (f.bare and g.bare) for f in own for g in rival)
-        # A figure of one that the other has as well, as a bound or in another unit, is no other figure.
+        # A figure that the other answer has too, as a bound or in another unit, is not a different figure.
         held = _held(own, other) or _held(rival, one)
         return comparable and not held
     first, second = set(content_words(a)), set(content_words(b))
@@ -180,24 +180,24 @@ def _differ(question: Question, one: Scored, other: Scored) -> bool:
         return False
     if question.kind in QUOTED_KINDS:
         return True
-    # What else is asked for may have several answers; two sentences that are the same but for theirs give one each.
+    # Other kinds may have several answers, unless the sentences are the same but for the answer.
     frames = [topic(_without_answer(s)) for s in (one, other)]
     return question.kind in _SINGLE and len(frames[0] ^ frames[1]) <= 1
 
 
 def _answer(scored: Scored) -> str:
-    """The words that answer, without what is said not to hold any more."""
+    """The words that answer, without those that no longer hold."""
     return " ".join(_INSTEAD.sub(" ", scored.answer).casefold().split()).strip(" .,;")
 
 
 def _within(one: Scored, other: Scored) -> bool:
-    """Whether one answer holds the other, or there is none."""
+    """Whether one answer contains the other, or one is empty."""
     a, b = _answer(one), _answer(other)
     return not a or not b or a in b or b in a
 
 
 _SINGLE: Final = frozenset({Kind.OTHER, Kind.LIST})
-"""Kinds whose answer may be a word or two."""
+"""Kinds of questions whose answer may be a word or two."""
 
 
 def _figures_of(scored: Scored) -> list[Fact]:
@@ -208,10 +208,10 @@ def _figures_of(scored: Scored) -> list[Fact]:
 
 
 def _held(figures: Sequence[Fact], scored: Scored) -> bool:
-    """Whether a sentence has one of some figures, beside what it says does not hold any more."""
+    """Whether a sentence has one of some figures outside the words that no longer hold."""
     text = _INSTEAD.sub(lambda m: " " * len(m[0]), scored.candidate.text)
     stated = [f for f in extract(text) if f.kind != "name"]
-    # "At most 12" leaves room for 11, and not for "at most 15".
+    # "At most 12" agrees with 11, and not with "at most 15".
     return any(
         matches(f, [g for g in stated if f.bound not in ("<", ">") or f.bound != g.bound or f.value == g.value])
         for f in figures
@@ -222,7 +222,7 @@ def _held(figures: Sequence[Fact], scored: Scored) -> bool:
 
 
 def newer(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
-    """What tells that one of two candidates is newer than the other, in words; empty where nothing does."""
+    """The sign, in words, that one of two candidates is newer than the other; empty if there is none."""
     if said := _replaces(one, other, passages):
         return f"it says “{said}”"
     mine, theirs = (_SINCE.search(s.candidate.text) for s in (one, other))
@@ -234,7 +234,7 @@ def newer(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
 
 
 def _replaces(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
-    """The words by which a candidate, or the sentence before or behind it, does away with the other's answer."""
+    """The words by which a candidate, or its neighbouring sentence, says that the other's answer no longer holds."""
     text = passages[one.candidate.passage]["text"]
     spans = [s for s in sentence_spans(text) if s[0] <= one.candidate.end + 2 and s[1] >= one.candidate.start - 2]
     gone = set(content_words(other.answer)) - set(content_words(_answer(one)))
@@ -248,7 +248,7 @@ def _replaces(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
 
 
 def _dated_later(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
-    """That the document of one is of a later date or version than that of the other; nothing where one has none."""
+    """A sentence that one document has a later date or version than the other; empty if one has none."""
     mine, theirs = (passages[s.candidate.passage] for s in (one, other))
     for first in _dates_of(mine):
         for second in _dates_of(theirs):
@@ -269,7 +269,7 @@ def _titles(passage: Passage) -> str:
 
 
 def _dates_of(passage: Passage) -> Iterator[Fact]:
-    """The dates with a year that a document says it is of: its metadata, its head, its title and name."""
+    """The document's own dates with a year: from its metadata, head, title and name."""
     text = passage["text"] if passage["start_index"] < _LONGEST_HEAD else ""
     lines = [line for line in text.splitlines() if line.strip()][:_DATED_IN]
     head = " — ".join(line for line in lines if len(line) <= _LONGEST_HEAD)

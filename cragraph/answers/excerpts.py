@@ -1,8 +1,8 @@
-"""What of the passages a chat model is sent: the stretches that may answer, so that it reads no more than it needs.
+"""Excerpts: the stretches of the passages that may answer, so that a chat model reads no more than it needs.
 
-A model on a laptop takes longer to read a prompt than to write its answer, and a small one is led astray by what it
-need not read. So sentences and rows are ranked by the reader, by the words that they share with the question and by how
-near they are to it in meaning, and the best go with the sentences around them, until they have `BUDGET` tokens.
+A model on a laptop takes longer to read a prompt than to write its answer, and needless text misleads a small model. So
+sentences and rows are ranked by the reader, by words shared with the question and by similarity to the question. The
+best are sent with the sentences around them, up to `BUDGET` tokens.
 """
 
 import logging
@@ -22,22 +22,22 @@ from cragraph.types import Passage
 logger = logging.getLogger(__name__)
 
 BUDGET: Final = 440
-"""Estimated tokens of text that are sent, some 600 with what stands around it: of 248 questions of new users the answer
-stands in what is sent of 234, in all passages of 238, and in 229 of what 340 tokens chosen without meaning hold."""
-ROW_FRAME: Final = 4  # of a row, which stands in one block with others
-FRAME: Final = 24  # tokens of the lines around a passage, so that many small pieces cost what they cost
-READ: Final = 1.5  # what the reader's choice is worth beside words, which count 1 at most
-NEAR: Final = 0.35  # what a sentence gains that stands beside one that the words or the reader choose
-EARLY: Final = 0.25  # what the first passage gains over the last
-TABLE: Final = 0.5  # factor on the words of a row where the reader takes no row
-LISTED: Final = 3.0  # what a row gains that was looked up: more than anything else can have
-LEAST: Final = 0.15  # below this a piece is not sent, whatever room there is
+"""Estimated tokens of excerpts, some 600 with the lines around them. Of 248 questions of new users the excerpts hold
+the answer for 234, all passages for 238, and 340 tokens chosen without similarity for 229."""
+ROW_FRAME: Final = 4  # the same for a row, which stands in a block of rows
+FRAME: Final = 24  # tokens of the lines around a passage, counted for each excerpt
+READ: Final = 1.5  # weight of the reader's choice; words count 1 at most
+NEAR: Final = 0.35  # added to a sentence beside a chosen one
+EARLY: Final = 0.25  # added to the first passage over the last
+TABLE: Final = 0.5  # factor on the words of a row if the reader chooses no row
+LISTED: Final = 3.0  # added to a looked-up row: more than anything else can have
+LEAST: Final = 0.15  # a piece below this is not sent, whatever room there is
 GAP: Final = " … "
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What is sent of one passage; `number` counts the passages from 1."""
+    """The excerpt of one passage; `number` counts the passages from 1."""
 
     number: int
     passage: Passage
@@ -66,9 +66,9 @@ def excerpts(
     *,
     budget: int = BUDGET,
 ) -> list[Excerpt]:
-    """What to send of the passages, in their order; a passage with nothing to say is left out.
+    """The excerpts of the passages, in their order; a passage without one is left out.
 
-    A passage that was widened because a run asked for its surroundings is sent whole, and so is all that fits.
+    A passage that was widened by `passage_window` is sent whole; if all passages fit, all are sent whole.
     """
     whole = [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
     cost = sum(estimated_tokens(p["text"]) + (ROW_FRAME if "row" in p["metadata"] else FRAME) for p in passages)
@@ -86,7 +86,7 @@ def excerpts(
         extra = [p for p in _with_lead(piece, split[piece.passage]) if p not in chosen]
         frame = ROW_FRAME if "row" in passages[piece.passage]["metadata"] else FRAME
         more = sum(p.tokens for p in extra) + (0 if piece.passage in seen else frame)
-        # Of a list that the question asks for, every row is part of the answer.
+        # If the question asks for a list, every row is part of the answer.
         if spent + more > budget + (budget if worth[piece] >= LISTED else 0) and chosen:
             continue
         chosen.update(extra)
@@ -107,7 +107,7 @@ def _pieces(number: int, passage: Passage) -> list[_Piece]:
 def _worth(
     question: str, passages: Sequence[Passage], split: Sequence[Sequence[_Piece]], rankings: Sequence[Ranking]
 ) -> dict[_Piece, float]:
-    """How likely each piece is to be of use."""
+    """The score of each piece: the higher, the more useful."""
     asked = {word: weight(word) for word in content_words(question)}
     total = sum(asked.values()) or 1.0
     scored = [s for ranking in rankings for s in ranking.scored]
@@ -136,7 +136,7 @@ def _worth(
 def _meaning(
     question: str, passages: Sequence[Passage], own: Sequence[_Piece], embeddings: Embeddings | None
 ) -> dict[_Piece, float]:
-    """How near each piece is to the question in meaning, 0..1; none where nothing can tell."""
+    """The similarity of each piece to the question, 0..1; empty without embeddings."""
     if embeddings is None or not own:
         return {}
     texts = [f"{heading_of(passages[piece.passage])} {piece.text}" for piece in own]
@@ -148,7 +148,7 @@ def _meaning(
 
 
 def _with_lead(piece: _Piece, own: Sequence[_Piece]) -> list[_Piece]:
-    """A piece with what it cannot be understood without: the first row of its table, else the line that heads it."""
+    """A piece with its lead: the first row of its table, else the line that heads it."""
     place = own.index(piece)
     if piece.row:
         first = place
@@ -160,7 +160,7 @@ def _with_lead(piece: _Piece, own: Sequence[_Piece]) -> list[_Piece]:
 
 
 def _text(text: str, chosen: Sequence[_Piece]) -> str:
-    """The chosen stretches of a text, with a mark where something between them is left out."""
+    """The chosen stretches of a text, with a mark for each gap between them."""
     parts: list[str] = []
     end = 0
     for piece in chosen:

@@ -1,4 +1,4 @@
-"""The embedded generator: quotes the sentences or rows that answer the question, or says that none does."""
+"""The embedded generator: quotes the sentences or rows that answer the question, or says that it does not know."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ from cragraph.language.words import content_words, normalised
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK
 
-FLOOR: Final = 0.3  # an answer that is less likely than this to answer is not worth writing, let alone verifying
-BY_WORDS: Final = 0.36  # the same for the score of words alone, where the reader does not know the language
-MARGIN: Final = 0.6  # share of the best candidate's score that another sentence of the answer must have
-RIVAL: Final = 0.8  # the same for a sentence of another passage that gives another answer: both are shown
-NEAR: Final = 0.85  # the same for a second sentence where words alone choose
-NEAR_TO: Final = 0.3  # evidence by which a sentence that points back, and offers what is asked for, may be less
-_GROUNDED: Final = 0.6  # share of a kept sentence's words that one passage must hold to be cited for it
+FLOOR: Final = 0.3  # least probability of an answer that is written at all
+BY_WORDS: Final = 0.36  # the same for the score by words alone, for languages that the reader does not know
+MARGIN: Final = 0.6  # least share of the best candidate's score for another sentence of the answer
+RIVAL: Final = 0.8  # the same for a sentence of another passage with a different answer: both are shown
+NEAR: Final = 0.85  # the same for a second sentence chosen by words alone
+NEAR_TO: Final = 0.3  # how much less evidence a sentence may have that points back and has the kind of answer asked for
+_GROUNDED: Final = 0.6  # least share of a kept sentence's words in the passage that is cited for it
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ExtractiveGenerator:
             question = read_question(part)
             sentences = choose(question, ranking, kept, self.max_sentences, self.floor)
             if sentences and not kept and (pair := differing(question, ranking, brief.passages)):
-                # The newer one first, so that who reads no further has what holds.
+                # The newer answer comes first, for readers who stop there.
                 sentences = [pair.first.candidate, pair.second.candidate]
             chosen += [candidate for candidate in sentences if candidate not in chosen]
         if not chosen and not kept:
@@ -82,7 +82,7 @@ class ExtractiveGenerator:
 
 
 def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int, floor: float) -> list[Candidate]:
-    """The best candidate; with it every matching row, the further parts of a longer answer, or a rival's answer."""
+    """The candidates of the answer: the best one, with matching rows, further sentences, or a conflicting answer."""
     if not ranking.scored:
         return []
     best = ranking.scored[0]
@@ -128,13 +128,13 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
 
 
 def _lists(one: Scored, other: Scored) -> bool:
-    """Whether one candidate is a list with the line above it, and another is that line or an item."""
+    """Whether one candidate is a list, and the other its lead line or one of its items."""
     a, b = one.candidate, other.candidate
     return a.passage == b.passage and a.start <= b.start and b.end <= a.end and a != b
 
 
 def _goes_on(one: Scored, other: Scored) -> bool:
-    """Whether another sentence stands beside the chosen one and belongs to the answer as much."""
+    """Whether another sentence stands beside the chosen one and is part of the answer."""
     a, b = one.candidate, other.candidate
     beside = a.passage == b.passage and (0 <= b.start - a.end < 3 or 0 <= a.start - b.end < 3)
     evidence = other.features["evidence"]
@@ -143,16 +143,16 @@ def _goes_on(one: Scored, other: Scored) -> bool:
 
 
 def _follows(one: Scored, other: Scored, question: Question) -> bool:
-    """Whether another sentence stands behind the chosen one, points back to it, and answers on."""
+    """Whether another sentence stands behind the chosen one, points back to it, and continues the answer."""
     a, b = one.candidate, other.candidate
     behind = a.passage == b.passage and 0 <= b.start - a.end < 3 and b.opener == a.text
-    # Where both together tell how something is done, the reader sees neither as the whole.
+    # If both sentences together say how something is done, the reader takes neither for the whole answer.
     least = one.features["evidence"] - NEAR_TO if question.kind is Kind.MANNER else 0.0
     return behind and other.features["evidence"] > min(least, 0.0)
 
 
 def _same(one: Scored, other: Scored) -> bool:
-    """Whether one answer holds the other."""
+    """Whether one answer contains the other."""
     a, b = (" ".join(item.answer.casefold().split()) for item in (one, other))
     return bool(a and b) and (a in b or b in a)
 
@@ -166,7 +166,7 @@ _NUMBERED: Final = re.compile(r"^\[\^?\d{1,3}\]:?[ \t]+", re.M)
 
 
 def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
-    """Kept sentences first, then quotations: passage by passage in the order of their best, each in text order."""
+    """The answer's text: kept sentences first, then quotations by passage, best passage first, each in text order."""
     lines: list[tuple[str, bool]] = [(f"{sentence.text} [{sentence.passage + 1}]", False) for sentence in kept]
     rank = {number: place for place, number in reversed(list(enumerate(c.passage for c in chosen)))}
     quotes: set[str] = set()
@@ -174,7 +174,7 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
         marker = f"[{candidate.passage + 1}]"
         header = "" if candidate.said or names_its_columns(candidate) else candidate.header
         for part in (header, candidate.opener, candidate.said or candidate.text):
-            # Line breaks of a page's layout are no part of what is said; those of a list are.
+            # Line breaks of a page's layout are dropped; those of a list are kept.
             part = _NUMBERED.sub("", without_references(part))
             lined = part.splitlines() if is_list(part) else [part]
             quote = "\n".join(" ".join(line.split()) for line in lined if line.strip())
@@ -191,7 +191,7 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
 
 
 def kept_sentences(brief: Brief) -> list[Kept]:
-    """Sentences of the previous answer that no failed verdict touches and that a passage still carries."""
+    """Sentences of the previous answer without a failed claim that a passage still holds."""
     if not brief.previous or not brief.failed:
         return []
     broken = [(verdict["start"], verdict["end"]) for verdict in brief.failed]
@@ -207,7 +207,7 @@ def kept_sentences(brief: Brief) -> list[Kept]:
 
 
 def _failing(brief: Brief) -> Callable[[str], bool]:
-    """What tells whether a text is, or holds, something that failed."""
+    """A test of texts: whether a text is, or contains, a failed claim."""
     failed = [claim for verdict in brief.failed if (claim := normalised(without_markers(verdict["text"])))]
     return lambda text: any(claim in normalised(text) for claim in failed)
 

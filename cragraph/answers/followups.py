@@ -1,4 +1,4 @@
-"""A follow-up made a question that stands alone, by rules: what its pronouns and gaps point to in the conversation."""
+"""Follow-ups turned into questions that stand alone, by rules for pronouns and gaps."""
 
 import re
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ _NOUNS: Final = re.compile(
     re.I,
 )
 _ASKS: Final = re.compile(rf"\?\s*$|^\W*(?:{ASKING}|{AUXILIARY}|tell|give|list)\b", re.I)
-TITLE: Final = 4  # words of a turn that only names what the conversation is about
+TITLE: Final = 4  # words at most of a turn that only names a subject
 
 
 class FollowUps:
-    """Reads a turn without a chat model; says so where it could not use the conversation."""
+    """Reads a turn without a chat model; notes it if the conversation could not be used."""
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> Turn:
-        """The turn with the question that stands alone; as it came if it already does. Messages come oldest first."""
+        """The turn with a question that stands alone, unchanged if it already does. Messages come oldest first."""
         if found := by_rules(question, bool(last_answer(messages))):
             return found
         if messages and about_the_talk(question):
@@ -47,9 +47,9 @@ class FollowUps:
 
 
 def stand_alone(question: str, conversation: Sequence[str]) -> str:
-    """The question with what it points to put in; as it came where it points to nothing, or nothing is found.
+    """The question with its references filled in; unchanged if it has none, or nothing is found.
 
-    `conversation` is what was written before it, turn by turn, the person's last question being the last but one.
+    `conversation` holds the turns before it; the last but one is the person's last question.
     """
     if not conversation:
         return question
@@ -65,7 +65,7 @@ def stand_alone(question: str, conversation: Sequence[str]) -> str:
     pronoun = PERSON if person else THING
     if pronoun.search(question) is None:
         return question
-    # Who was asked for counts first, then what was asked about, then what the conversation began with.
+    # First the answer to the last question, then its subject, then the subject of the first turn.
     answered, before = conversation[place + 1 :][::-1], conversation[:place]
     sought = person and re.match(r"\W*who(?:se|m)?\b", asked, re.I) is not None
     turns = [*(answered if sought else []), asked, *before, *answered]
@@ -74,7 +74,7 @@ def stand_alone(question: str, conversation: Sequence[str]) -> str:
 
 
 def _filled(asked: str, rest: str) -> str:
-    """The question before with another object: "for a city bike" takes the place of "for a cargo bike"."""
+    """The previous question with another object: "for a city bike" replaces "for a cargo bike"."""
     plain = asked.rstrip("?. ")
     if opening := _PREPOSITION.match(rest):
         same = list(re.finditer(rf"\b{opening.group()}\b", plain, re.I))
@@ -91,7 +91,7 @@ def _filled(asked: str, rest: str) -> str:
 
 
 def _meant(text: str, person: bool, question: str) -> str:
-    """What a pronoun of the question may stand for in a turn: a name, or else, for a thing, a noun with its article."""
+    """The words of a turn that a pronoun of the question may stand for: a name, else a noun with its article."""
     known = set(content_words(question))
     named = [fact.text for fact in _names(text) if not set(content_words(fact.text)) <= known]
     if person:

@@ -15,12 +15,12 @@ WINDOW: Final = 360
 MOST_WINDOWS: Final = 24
 """Parts of passages that are read for one question at most, in the order of the passages."""
 AFTER: Final = 3
-"""The second part of a passage, by the question's words, is as near as the first of the one so many behind it."""
+"""Ranking offset: a passage's second-best part ranks with the best part of the passage this many places below."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
 
 
 class Part(NamedTuple):
-    """A part of a passage that is read at once, the numbers of the candidates in it, and that of the passage."""
+    """A part of a passage that is read at once, with the numbers of its candidates and of its passage."""
 
     heading: str
     text: str
@@ -37,7 +37,7 @@ def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Can
         heading, start = heading_of(passage), 0
         while own:
             first = start if pool[own[0]].start - start < WINDOW // 3 else pool[own[0]].start
-            # Rows and sentences are read apart: what stands in a table would drown the line of text above it.
+            # Rows and sentences are read separately: a table would drown the line of text above it.
             turn = next((n for n, i in enumerate(own) if pool[i].is_row != pool[own[0]].is_row), len(own))
             alike = own[:turn]
             inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
@@ -45,7 +45,7 @@ def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Can
             lead = _lead(heading, pool[inside[0]])
             parts.append(Part(lead, passage["text"][first:last], first, tuple(inside), number))
             rest = own[len(inside) :]
-            # A sentence read at the end of one part is read again at the head of the next, for what it refers to.
+            # The last sentence of a part is read again at the head of the next, as context.
             again = len(inside) > 1 and len(inside) < len(alike)
             own = [inside[-1], *rest] if again else rest
             start = pool[own[0]].start if own else 0
@@ -62,14 +62,14 @@ def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Can
 
 
 def shares_of(question: Question, parts: Sequence[Part]) -> list[float]:
-    """The share of the question's words, by weight, that each part holds, its heading among them."""
+    """The weighted share of the question's words in each part, its heading included."""
     asked = set(content_words(question.text))
     whole = sum(map(weight, asked)) or 1.0
     return [sum(map(weight, asked & set(terms(f"{part.heading} {part.text}")))) / whole for part in parts]
 
 
 def heading_of(passage: Passage) -> str:
-    """What stands above a passage: its title and the end of its heading path; its file's name where it has neither."""
+    """A passage's title and the end of its heading path; without both, its file's name."""
     about = passage["metadata"]
     title, heading = str(about.get("title") or ""), str(about.get("heading") or "")
     shown = heading if title and title in heading else f"{title} {heading}".strip()

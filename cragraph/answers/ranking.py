@@ -1,8 +1,8 @@
-"""Ranks what could be quoted by how well it answers, and says how sure it is that the best of it does.
+"""Ranks candidates by how well they answer, with the probability that the best one answers.
 
-The reader reads the question with each passage, part by part, and then judges question and answer together as a claim
-at the likeliest places; small fitted heads join what it says with what words say. The heads are logistic regressions,
-made by `training.reader.fit`; their weights lie on the network's card.
+The reader reads the question with each part of the passages, and then judges question and answer as one claim at the
+likeliest places. Two small heads, logistic regressions fitted by `training.reader.fit`, join its values with features
+of the words. Their weights are in the network's card.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -35,30 +35,29 @@ from cragraph.protocols import Embeddings, reason_of
 from cragraph.types import Passage
 
 LIKELIEST: Final = 12
-"""Parts that are read of these where they can be compared with the question in meaning: nearly as often that with the
-answer is among them, for a quarter less to read (`lab.benchmarks.nearest`)."""
-WORDS_SAY: Final = (
-    0.3  # what the share of the question's words in a part counts beside the cosine of its nearest stretch
-)
-INSIDE: Final = 0.4  # share of a stretch that lies in a part from which on the part is as near
-BY_WORDS: Final = 3  # candidates that words alone put first and that are compared in meaning
-BY_READER: Final = 3  # candidates that the reader puts first and that are compared likewise
-JUDGED: Final = 2  # likeliest candidates that are judged with the question as a claim; more changed nothing
-MOST_ROWS: Final = 12  # rows that are listed at most where a question asks for all of them
-TOLD: Final = 0.7  # chance of a cell that was looked up from which on it is told alone, whatever of its row was read
-REMEMBERED: Final = 32  # rankings that are kept, for the verifier and the next pass
+"""Parts that are read if all can be compared with the question in meaning: they hold the answer nearly as often as all
+parts, for a quarter less to read (`lab.benchmarks.nearest`)."""
+# Weight of the share of the question's words in a part; the cosine of its nearest stretch has the rest.
+WORDS_SAY: Final = 0.3
+INSIDE: Final = 0.4  # least share of a stretch inside a part for the part to take its similarity
+BY_WORDS: Final = 3  # best candidates by words that are compared in meaning
+BY_READER: Final = 3  # best candidates by the reader that are compared in meaning
+JUDGED: Final = 2  # likeliest candidates that are judged as a claim with the question; more changed nothing
+MOST_ROWS: Final = 12  # rows at most in the answer to a question for all of them
+TOLD: Final = 0.7  # least probability of a looked-up cell that is stated alone, whatever the reader chose in its row
+REMEMBERED: Final = 32  # rankings in the cache, for the verifier and the next pass
 CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
-"""Features of the head that orders candidates: what the reader says of the answer, of its sentence, and of question and
-answer as a claim (0 where not judged); words; the cosine to the question; the rank of the passage; the form."""
+"""Features of the head that orders candidates: the reader's values for the answer, its sentence, and question and
+answer as a claim (0 if not judged); words; the cosine to the question; the rank of the passage; the form."""
 SURE: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
-"""Features of the head that says how likely the best one answers. More of them gained nothing on other sources."""
+"""Features of the head for the probability that the best candidate answers. More gained nothing on held-out sources."""
 REWORDED: Final = ("bias", "chance", "shared", "span", "both")
-"""Features of the head that says how likely an answer in other words answers."""
+"""Features of the head for the probability that an answer in other words answers."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate, its features, how likely it is to be the right one among those at hand, and the answer inside it."""
+    """A candidate with its features, its score among all candidates, and the answer inside it."""
 
     candidate: Candidate
     features: dict[str, float]
@@ -78,23 +77,23 @@ class Scored:
 class Ranking:
     """Candidates, best first, and the calibrated probability (0..1) that the best one answers the question.
 
-    `answered` is None where the reader did not read, because the text is in a language that it does not know.
+    `answered` is None if the text is in a language that the reader does not know.
     """
 
     scored: tuple[Scored, ...]
     answered: float | None
     features: dict[str, float]
     rows: tuple[Candidate, ...] = ()
-    """Every row with the value that the question asks for, where it asks for rows."""
-    degraded: str = ""  # what failed on the way, in a sentence
+    """Every row with the value asked for, if the question asks for rows."""
+    degraded: str = ""  # the failure of a part, in a sentence
 
 
 @dataclass(frozen=True)
 class AnswerRanker:
-    """Ranks what could be quoted from passages, with the reader where it knows the language, else by words alone.
+    """Ranks the candidates of passages, with the reader if it knows the language, else by words alone.
 
-    Of the likeliest candidates so many are `judged`, question and answer as one claim. At most so many parts are
-    `read`: `LIKELIEST` with embeddings that cost little, as the embedded encoder's do.
+    `judged` is the number of likeliest candidates that are judged as a claim with the question, `read` the number of
+    parts that are read at most: `LIKELIEST` with cheap embeddings such as the embedded encoder's.
     """
 
     reader: Reader
@@ -113,7 +112,7 @@ class AnswerRanker:
     ) -> Ranking:
         """Rank the candidates of the passages, or those given; `whole`: read every part that holds one of them."""
         pool = tuple(candidates(passages) if among is None else among)
-        # What the generator had ranked, the verifier asks for once more.
+        # The verifier asks again for the generator's ranking.
         key = (text, pool, whole, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
         known = self.known.get(key)
         if known is None:
@@ -167,14 +166,14 @@ class AnswerRanker:
         return replace(ranking, answered=answered, features=features)
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
-        """The parts that are nearest to the question in meaning and words, in order; all where the model fails."""
+        """The parts nearest to the question in meaning and words, in order; all parts if the model fails."""
         texts = {part.passage: passages[part.passage]["text"] for part in parts}
         spans = {number: stretch_spans(text) for number, text in texts.items()}
         inside = [[texts[p.passage][a:b] for a, b in spans[p.passage] if _lies_in(a, b, p)] for p in parts]
         every = list(dict.fromkeys(text for own in inside for text in own))
         try:
             near = dict(zip(every, similarities(self.embeddings, question.text, every), strict=True))
-        except Exception:  # what compares candidates asks the same model next, and says that it failed
+        except Exception:  # `compare` asks the same model next, and notes that it failed
             return parts
         said = zip(inside, shares_of(question, parts), strict=True)
         worth = [max((float(near[text]) for text in own), default=0.0) + WORDS_SAY * share for own, share in said]
@@ -196,7 +195,7 @@ def reads(question: str, passages: Sequence[Passage]) -> bool:
 
 
 def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
-    """What tells whether a candidate answers: its own features, and how far the next other answer is behind."""
+    """The features for the probability of a candidate: its own, and the distance to the next different answer."""
     own = normalised(chosen.answer)
     others = ((s, normalised(s.answer)) for s in ranking.scored if s is not chosen)
     rival = next((s for s, other in others if other not in own and own not in other), None)
@@ -206,7 +205,7 @@ def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
 
 
 class _Words:
-    """What words say of each candidate: coverage and meaning; meaning only where it was compared."""
+    """The word features of each candidate: coverage, and similarity if it was compared."""
 
     def __init__(self, question: Question, passages: Sequence[Passage], pool: Sequence[Candidate]) -> None:
         self.question, self.pool = question, pool
@@ -216,7 +215,7 @@ class _Words:
         self.seen = [Features(coverage(wanted, read_words(c)), 0.0, _passage_score(passages, c)) for c in pool]
 
     def score(self, i: int) -> float:
-        """How well a candidate answers as far as words tell, 0..1."""
+        """The score of a candidate by words, 0..1."""
         return by_words(self.seen[i])
 
     def best(self, most: int) -> list[int]:
@@ -224,7 +223,8 @@ class _Words:
         return sorted(range(len(self.pool)), key=lambda i: -self.score(i))[:most]
 
     def compare(self, chosen: Sequence[int], embeddings: Embeddings) -> str:
-        """Compare some candidates with the question in meaning, in one batch; what failed, where the model did."""
+        """Compare some candidates with the question in meaning, in one batch. Returns the failure of the model, else
+        empty."""
         try:
             cosines = similarities(embeddings, self.question.text, [self.pool[i].read for i in chosen])
         except Exception as error:  # it may be the caller's own
@@ -234,7 +234,7 @@ class _Words:
         return ""
 
     def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
-        """A candidate with what the reader, its words, and the form of question and sentence say of it."""
+        """A candidate with its features from the reader, its words, and the form of question and sentence."""
         c, seen = self.pool[i], self.seen[i]
         features = {
             "bias": 1.0,
@@ -250,13 +250,13 @@ class _Words:
         }
         score = _logistic(head, {name: features[name] for name in CHOICE})
         if self.question.kind is Kind.YES_NO:
-            # It is the sentence with the most of the question that says whether it is so.
+            # A yes-or-no question is answered by the sentence with most of its words.
             score *= 0.5 + 0.5 * seen.coverage
         return Scored(c, features, score, read.start, read.end)
 
 
 def _passage_score(passages: Sequence[Passage], candidate: Candidate) -> float:
-    """How well its passage was ranked, 0..1."""
+    """The rank of the candidate's passage as a score, 0..1."""
     score = _score_of(passages[candidate.passage])
     return 1 - candidate.passage / len(passages) if score is None else min(1.0, max(0.0, score))
 
@@ -271,7 +271,7 @@ def _order(scored: Scored) -> tuple[float, int, int]:
 
 @dataclass(frozen=True)
 class _Read:
-    """What the reader says of a candidate in a part: of its sentence, and of the best answer inside it.
+    """The reader's values for a candidate in a part: for its sentence, and for the best answer inside it.
 
     `start` and `end` are the answer's character range in the passage's text.
     """
@@ -292,7 +292,7 @@ class _Read:
 
     @property
     def likes(self) -> float:
-        """How much the reader likes it: its evidence, its span, and that the text answers at all."""
+        """The reader's score of the candidate: evidence, span, and whether the text answers at all."""
         return self.reading.answer / 2 + self.evidence + self.span / 2
 
     @property
@@ -302,12 +302,12 @@ class _Read:
 
 
 def _lies_in(start: int, end: int, part: Part) -> bool:
-    """Whether enough of a stretch of the passage lies in the part for the part to be as near as it is."""
+    """Whether enough of a stretch lies in the part for the part to take its similarity."""
     return min(end, part.start + len(part.text)) - max(start, part.start) > INSIDE * (end - start)
 
 
 def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
-    """The rows that were looked up, with the cell that answers, before what else was ranked."""
+    """The looked-up rows with their answering cells, before all other candidates."""
     known = {s.candidate: s.features for s in others}
     unread = dict.fromkeys((*CHOICE, "answer", "evidence"), 0.0)
     rows = [
@@ -318,8 +318,8 @@ def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
 
 
 def _same_place(looked: Lookup, best: Scored) -> bool:
-    """Whether the reader found the same: a sentence of what stands below the question, which is then told whole; or the
-    row that was looked up, and the cell is surely the one or within the reader's answer."""
+    """Whether the reader chose the same place: a sentence of the answer below a listed question, which is then given
+    whole; or the looked-up row, if the cell is certain enough or within the reader's answer."""
     own = (best.candidate.passage, best.candidate.start)
     if any((row.passage, row.start) == own and not row.is_row for row in looked.rows):
         return True
@@ -330,7 +330,7 @@ def _same_place(looked: Lookup, best: Scored) -> bool:
 
 
 def _squash(value: float) -> float:
-    """A logit brought to -1..1, so that a very sure network counts little more than a sure one."""
+    """A logit squashed to -1..1, so that extreme values count little more than high ones."""
     return 2 / (1 + exp(-max(-30.0, min(30.0, value / 2.5)))) - 1
 
 

@@ -1,4 +1,5 @@
-"""What a question names: rows of tables by their cells, and the column that answers it; answers by their questions."""
+"""Look-ups: rows of tables by the cells that a question names, with the answering column; answers below their
+question."""
 
 import re
 from collections import defaultdict
@@ -30,7 +31,7 @@ _SUMMED: Final = re.compile(
 )
 _HOLDS: Final = frozenset(map(stem, ["capacity", "seats", "places", "berths", "room"]))
 _CAME: Final = re.compile(r"\b(?:came|attended|turned up|showed up|took part|visited|were there)\b", re.I)
-"""Who came is not how many there was room for."""
+"""Words for people who came, as opposed to places that were there."""
 _SHARE: Final = re.compile(r"%|per ?cent|pct|share|rate|ratio|proportion|anteil|quote", re.I)
 _SUMS: Final = re.compile(
     r"\b(?:sub)?totals?\b|\b(?:average|mean|sum|overall|altogether|combined)\b|total_|_total|gesamt", re.I
@@ -46,42 +47,43 @@ _LEAST: Final = re.compile(
     r"\b(?:least|fewest|(?:low|small|short|light|young|earli|cheap|slow|cold|cool)est|minimum|first)\b", re.I
 )
 SAME_QUESTION: Final = 0.5
-"""Two questions ask the same from here on: the product of the shares of each one's words that the other has."""
-SENTENCES: Final = 3  # sentences that are quoted of the answer below it at most
-MOST_TOGETHER: Final = 3  # rows that are given at most where one was asked for and several fit as well
-MOST_NAMES: Final = 2  # cells that name a row where one cell of it is told
+"""Least similarity of two questions that ask the same: the product of the shares of each one's words in the other."""
+SENTENCES: Final = 3  # sentences at most of the answer below a question
+MOST_TOGETHER: Final = 3  # rows at most if one was asked for and several fit
+MOST_NAMES: Final = 2  # cells that name a row if one of its cells is stated
 CERTAIN: Final = 0.89
-"""Chance of rows that account for every word of the question; what follows is taken off. This, `UNSAID` and `UNASKED`
-were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was set by hand."""
-UNSAID: Final = 0.8  # taken off, times the share of the question that neither row, column nor document accounts for
+"""Probability of rows that account for every word of the question; the numbers below are taken off. `CERTAIN`, `UNSAID`
+and `UNASKED` were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was
+set by hand."""
+UNSAID: Final = 0.8  # taken off, times the share of the question's words that no row, column or document accounts for
 MOST_UNSAID: Final = 0.4
-"""Rows are not the question's from this share on: of 28 such questions of new users they answered one."""
-UNASKED: Final = 0.12  # taken off where no column is asked for
+"""Rows do not answer if this share of the question is not accounted for: of 28 such questions they answered one."""
+UNASKED: Final = 0.12  # taken off if no column is asked for
 DOUBTED: Final = 0.6
-"""The chance, at most, where anything of the question is not accounted for: such an answer is doubtful."""
-PARTLY: Final = 0.35  # taken off where a part of a cell names the row: 5 in 13 were right, of made ones 1 in 14
+"""Probability at most if a word of the question is not accounted for: such an answer is doubtful."""
+PARTLY: Final = 0.35  # taken off if a part of a cell names the row: 5 of 13 were right, of made questions 1 of 14
 SEVERAL: Final = 0.3
-"""Taken off where several rows fit a question for one thing, figure or time: none of new users' three was right."""
-FLAGS: Final = 0.6  # share of a column's cells that must say yes or no for the column to be a flag
-WORTH: Final = 0.4  # the least chance that counts
+"""Taken off if several rows fit a question for one thing, figure or time: none of new users' three was right."""
+FLAGS: Final = 0.6  # least share of yes and no among the cells of a flag column
+WORTH: Final = 0.4  # least probability that counts
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """Rows that a question asks for, the chance (0..1) that they answer it, and the cell of each that does."""
+    """The rows for a question, the probability (0..1) that they answer it, and the answering cell of each."""
 
     rows: tuple[Candidate, ...]
     chance: float
     cells: tuple[tuple[int, int], ...]
-    """Start and end of the answering cell's value in each row's text; the whole row where no column is asked for."""
+    """Start and end of the answering cell's value in each row's text; the whole row if no column is asked for."""
     depth: int = 0
-    """How many cells stand before the one that names the first row: what a row is about stands first."""
+    """Number of cells before the one that names the first row: labels of rows stand first."""
     doubted: bool = False
-    """Whether the question does not say what the answering column is of: no reading makes such an answer likelier."""
+    """Whether the question does not name the answering column; then the reader cannot raise the probability."""
 
 
 class _Fit(NamedTuple):
-    """A row of the question: the chance that it answers, the cell that does, the place of the one that names it."""
+    """A fitting row: the probability that it answers, its answering cell, and the place of the cell that names it."""
 
     chance: float
     row: Candidate
@@ -99,10 +101,10 @@ def names_its_columns(row: Candidate) -> bool:
 
 
 def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
-    """The rows that hold what is asked for: "what does the lamp cost" asks for the price of the row that says lamp.
+    """The rows that answer a question: "what does the lamp cost" asks for the price in the row of the lamp.
 
-    A question for all of them gets each: "which orders are open" asks for `status: open`, "which are not" for the other
-    rows. Rows come from one table, the one that accounts for most of the question.
+    A question for all gets every row: "which orders are open" asks for `status: open`, "which are not" for the other
+    rows. Rows come from the one table that accounts for most of the question.
     """
     tables: dict[str, list[tuple[Candidate, Sequence[Cell]]]] = {}
     every = {n: {row.start: row for row in rows_of(passages[n])} for n in {one.passage for one in pool if one.is_row}}
@@ -119,12 +121,12 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
 
 
 def one_of_many(question: Question, row: Candidate) -> bool:
-    """Whether a row is one of those that a sum or a mean is asked over: alone it is not the answer."""
+    """Whether the question asks for a sum or a mean over rows such as this: then one row is not the answer."""
     return _SUMMED.search(question.text) is not None and not _SUMS.search(f"{row.header} {row.text}")
 
 
 def answer_below(question: Question, passages: Sequence[Passage]) -> Lookup | None:
-    """What stands below the question of a list of frequent questions that asks the same, in much the same words."""
+    """The answer below the listed question that asks the same in much the same words."""
     best: Lookup | None = None
     words = set(asked_words(question.text))
     for number, passage in enumerate(passages):
@@ -149,7 +151,7 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
         below: list[Candidate] = []
         for left, right in spans[place + 1 : place + 1 + SENTENCES]:
             gap = text[spans[place][1] : left]
-            # The answer begins on a line below, with or without an empty one between, and is one paragraph.
+            # The answer is the paragraph below, with or without an empty line between.
             if not may_answer(text, left, right) or ("\n\n" in gap if below else "\n" not in gap):
                 break
             below.append(Candidate(number, left, right, text[left:right], context=text[start:end]))
@@ -159,7 +161,7 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
 
 
 class _Asked:
-    """One question put to the rows of one table."""
+    """One question asked of the rows of one table."""
 
     def __init__(self, question: Question, rows: Sequence[tuple[Candidate, Sequence[Cell]]]) -> None:
         self.question, self.rows = question, rows
@@ -202,9 +204,9 @@ class _Asked:
         return replace(looked, doubted=any(fit.doubted for fit in chosen))
 
     def _told(self, fit: _Fit) -> Candidate:
-        """A row as it is told: by the cell that answers, where one does, its column says of what, and another names it.
+        """A row as a sentence: column name, row label and value of the answering cell.
 
-        "By for the edger: Joss Whitlow" says nothing: such a row is told whole.
+        The whole row is given if the column name says nothing, as in "By for the edger: Joss Whitlow".
         """
         naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
         if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming or self.question.wants_all:
@@ -212,14 +214,14 @@ class _Asked:
         return replace(fit.row, said=said(fit.cell, naming, self.question.text))
 
     def _many(self) -> Lookup | None:
-        """Every row with a value that the question names, denies, compares with, or asks the most of."""
-        # "no" in "Order no" denies nothing.
+        """Every row with a value that the question names, negates, compares with, or asks the highest of."""
+        # The "no" in "Order no" is no negation.
         named = "|".join(re.escape(name) for name in self.columns if " " in name)
         text = re.sub(named or "$", " ", self.question.text, flags=re.I)
         denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text)
         beyond = (_MORE.search(text) or _LESS.search(text)) and self.figures
         if not self.question.wants_rows or beyond or _MOST.search(text) or _LEAST.search(text):
-            return None  # the rows are computed
+            return None  # a question for computed rows
         wanted = defaultdict[str, set[str]](set)
         accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
         for _, row in self.rows:
@@ -257,7 +259,7 @@ class _Asked:
         return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
 
     def _is_flag(self, name: str) -> bool:
-        """Whether a column says yes or no, and the question names it."""
+        """Whether a column holds yes and no, and the question names it."""
         values = self.values[name]
         plain = sum((_NONE.fullmatch(v) or _TRUE.fullmatch(v)) is not None for v in values)
         if plain < FLAGS * len(values) or not any(map(_TRUE.fullmatch, values)):
@@ -266,7 +268,7 @@ class _Asked:
         return bool(own) and own <= self.words
 
     def _fit(self, candidate: Candidate, row: Sequence[Cell]) -> _Fit | None:
-        """How well a row fits that a cell of it names; None for any other."""
+        """The fit of a row that one of its cells names; None for any other row."""
         naming = {place: words for place, cell in enumerate(row) if (words := self._named_by(cell))}
         if not naming:
             return None
@@ -279,15 +281,16 @@ class _Asked:
         return _Fit(min(chance, DOUBTED) if doubted else chance, candidate, cell, min(naming), names, doubted)
 
     def _by_unit(self, name: str) -> bool:
-        """Whether the question says the unit of a column alone: "how many days" does not say which days."""
+        """Whether the question names only the unit of a column: "how many days" does not say which days."""
         unit, own = read_header(name).unit, self.words_for[name]
         words = {stem(word) for word, of in UNITS.items() if unit and of == unit}
         return bool(own) and own <= words and len(self.columns[name]) > 1
 
     def _named_by(self, cell: Cell) -> frozenset[str]:
-        """The words of the question that a cell accounts for: all of its own, a figure, a date, or a part of a name."""
+        """The words of the question that a cell accounts for: all words of the cell, a figure, a date, or a part of a
+        name."""
         if fact := next((f for f in dates(cell.value) if f.kind == "date" and f.date[1]), None):
-            # The date that is asked for, or one in the month that is.
+            # The date asked for, or a date in the month asked for.
             asked = (own for own in self.dates if all(a in (None, b) for a, b in zip(own.date, fact.date, strict=True)))
             return frozenset(content_words(next((own.text for own in asked), "")))
         if not cell.words:
@@ -302,12 +305,12 @@ class _Asked:
         return own - self.of_columns - self.about if len(cell.words) <= 4 and _PROPER.match(cell.value) else frozenset()
 
     def _words_meaning(self, groups: Sequence[Sequence[str]]) -> frozenset[str]:
-        """The words of the question that mean a column; `groups` are the words that mean each of its heading's."""
+        """The words of the question that mean a column; `groups` has the synonyms of each word of its heading."""
         others = (self.others.get(group[0]) for group in groups)
         return frozenset(w for w in self.words if any(w in group for group in groups)).union(filter(None, others))
 
     def _asked_column(self, naming: set[str], row: Sequence[Cell] = ()) -> str | None:
-        """The column that the question asks for: it is named, or holds the kind of thing that is asked for."""
+        """The column that the question asks for: by name, or by the kind of its values."""
         values = {cell.name: cell.value for cell in row or self.rows[0][1] if cell.name and cell.name not in naming}
         typed = _TYPED.get(self.question.kind)
         implied = _IMPLIED.get(self.question.kind, frozenset())
@@ -317,19 +320,19 @@ class _Asked:
                 continue
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
-            # "80" may be a code, but not where its column is asked for by name.
+            # "80" may be a code, unless its column is asked for by name.
             if typed(value) or (fits and not code) if typed else not code or (value.isdigit() and self._is_named(name)):
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
-        # The one column of figures is not that of whatever is counted, nor of the column that is asked for by name.
+        # The only column of figures need not hold the counted thing, nor be the column asked for by name.
         alone = typed is not None and len(fitting) == 1 and self.question.kind not in (Kind.NUMBER, Kind.PERCENT)
         if self.question.kind is Kind.MONEY:
             alone = alone and not any(self.words_for[name] for name in values if name not in fitting)
         return best if best and (fitting[best] or alone) else None
 
     def _may_be(self, column: str, value: str) -> bool:
-        """Whether a cell may be what is asked for: no date is a number of things, no figure a share or a yes."""
+        """Whether a cell may answer by its kind: a date is no number of things, a plain figure no share and no yes."""
         kind = self.question.kind
         if kind is Kind.YES_NO:
             return column in self.flags
@@ -343,7 +346,7 @@ class _Asked:
         return True
 
     def _is_named(self, column: str) -> bool:
-        """Whether the question says a word of a column's heading."""
+        """Whether the question has a word of a column's heading."""
         return any(group[0] in self.words for group in self.columns[column])
 
     def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
@@ -377,9 +380,9 @@ _IMPLIED: Final = {
         (Kind.NUMBER, "stock quantity"),
     )
 }
-"""What a column means that the question asks for without a word for it: "how much is the lamp"."""
+"""Meanings of columns that a question asks for without a word for them: "how much is the lamp"."""
 IMPLIED: Final = 0.5
-"""Weight of a column that is meant without a word for it; a word of the question weighs 0.15 to 1.6."""
+"""Weight of a column that is meant without a word for it; words of the question weigh 0.15 to 1.6."""
 _TIME: Final = re.compile(
     r"day\b|\d:\d\d|\d ?[ap]\.?m\b|\buhr\b|^(?:1[5-9]|20)\d\d$|\bQ[1-4]\b|\d ?(?:weeks?|days?)\b", re.I
 )
@@ -392,7 +395,7 @@ _TYPED: Final = {
     Kind.NUMBER: lambda value: re.search(r"\d", value) is not None,
     Kind.PERCENT: lambda value: _FIGURE.fullmatch(value) is not None,
 }
-"""What the answering cell must look like, by what a question asks for."""
+"""The form of the answering cell, by kind of question."""
 
 
 def _base(word: str) -> str:

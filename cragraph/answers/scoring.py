@@ -1,4 +1,4 @@
-"""How well a sentence answers a question as far as words and the meaning of the whole tell."""
+"""Scores of a sentence for a question by words and by similarity of meaning."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,16 +13,16 @@ from cragraph.answers.candidates import Candidate
 from cragraph.language.words import content_words
 from cragraph.protocols import Embeddings
 
-IN_SUBJECT: Final = 0.9  # what a question word counts that stands where the sentence's opening pronoun points to
-IN_CONTEXT: Final = 0.6  # what a question word counts that stands only in a heading or title
+IN_SUBJECT: Final = 0.9  # weight of a question word that stands in the sentence to which the opening pronoun points
+IN_CONTEXT: Final = 0.6  # weight of a question word that stands only in a heading or title
 
 
 @dataclass(frozen=True)
 class Features:
-    """What is known of one candidate; all 0..1.
+    """The word features of one candidate, each 0..1.
 
-    `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine
-    to the question; `passage_score` how well its passage was ranked.
+    `coverage` is the share of the question's words that it holds, rare words counting more; `similarity` the cosine to
+    the question; `passage_score` the rank of its passage.
     """
 
     coverage: float
@@ -31,13 +31,13 @@ class Features:
 
 
 def by_words(features: Features) -> float:
-    """How well a candidate answers, 0..1."""
+    """The score of a candidate, 0..1."""
     f = features
     return 0.41 * f.coverage + 0.53 * f.similarity + 0.06 * f.passage_score
 
 
 def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
-    """Inverse document frequency of every word over some texts; unknown words are looked up as the rarest."""
+    """Inverse document frequency of every word over some texts; unknown words count as the rarest."""
     counted = [set(words) for words in texts]
     seen = Counter(word for words in counted for word in words)
     known = {word: log(1 + len(counted) / count) for word, count in seen.items()}
@@ -45,7 +45,7 @@ def rarity(texts: Iterable[Sequence[str]]) -> Mapping[str, float]:
 
 
 def coverage(weights: Mapping[str, float], counts: Mapping[str, float]) -> float:
-    """Share of the question's words that are there, by weight; `counts` says how much each word counts (0..1)."""
+    """Weighted share of the question's words that are present; `counts` has the weight of each present word (0..1)."""
     total = sum(weights.values())
     return sum(weight * counts.get(word, 0.0) for word, weight in weights.items()) / total if total else 0.0
 
@@ -59,12 +59,12 @@ def similarities(embeddings: Embeddings, question: str, texts: Sequence[str]) ->
 
 
 def own_words(candidate: Candidate) -> tuple[str, ...]:
-    """The candidate's words; a row owns those of the header that names its columns."""
+    """The candidate's words; a row has the words of its table header too."""
     return content_words(f"{candidate.header} {candidate.text}")
 
 
 def read_words(candidate: Candidate) -> dict[str, float]:
-    """The words that the candidate is read with, and how much each counts."""
+    """The words of the candidate and its context, each with its weight."""
     counts = dict.fromkeys(content_words(candidate.context), IN_CONTEXT)
     counts.update(dict.fromkeys(content_words(candidate.subject), IN_SUBJECT))
     counts.update(dict.fromkeys(own_words(candidate), 1.0))

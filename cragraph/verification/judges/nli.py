@@ -100,7 +100,7 @@ class NLIModel:
         inputs = session.get_inputs()
         size = inputs[0].shape[0]
         if isinstance(size, int) and size != len(pairs):
-            # A model that was exported for so many pairs at once gets one pair in every place.
+            # A model that was exported for a fixed batch size gets one pair in every place.
             return np.concatenate([self.outputs([pair] * size)[:1] for pair in pairs])
         encoded = tokenizer.encode_batch([(whole(premise), whole(claim)) for premise, claim in pairs])
         if unknown := {entry.name for entry in inputs} - INPUTS.keys():

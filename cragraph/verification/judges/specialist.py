@@ -1,4 +1,4 @@
-"""Judges that an Ollama server may have: models made to say whether a document supports a claim."""
+"""Judges of an Ollama server: models that were trained to say whether a document supports a claim."""
 
 import math
 import re
@@ -26,11 +26,11 @@ _WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SpecialistJudge:
-    """Asks a model made for it about each claim: does the document, the passages best first, support it?
+    """Asks a specialised model about each claim: does the document (the passages, best first) support it?
 
     `bespoke-minicheck` gets document and claim, and Yes is support; `granite-guardian` gets context and response under
-    its risk *groundedness*, and No is support. The support is the probability of that word where the server tells it,
-    else 1 or 0; a reply that is neither leaves the claim `unjudged`.
+    its risk *groundedness*, and No is support. The support is the probability of that word if the server tells it, else
+    1 or 0; a reply that is neither leaves the claim `unjudged`.
     """
 
     model: str
@@ -48,7 +48,7 @@ class SpecialistJudge:
 
     @property
     def name(self) -> str:
-        """The name that it is chosen by."""
+        """The name by which the judge is chosen."""
         return f"{SPECIALIST}{self.model}"
 
     def __call__(
@@ -75,7 +75,7 @@ class SpecialistJudge:
         return verdicts
 
     def _asked(self, url: str, document: str, claim: str) -> float | None:
-        """The support of a claim, 0..1; None where the model said neither yes nor no."""
+        """The support of a claim, 0..1; None if the model said neither yes nor no."""
         whole = {"user": f"Document: {document}\nClaim: {claim}"}
         parts = whole if "minicheck" in self.model else {"system": "groundedness", "user": document, "assistant": claim}
         body = {
