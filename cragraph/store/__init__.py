@@ -1,4 +1,4 @@
-"""The store: what was ingested, found by meaning and by words; and how files get in."""
+"""The store: ingested passages, searched by meaning and by words; and the ingest of files."""
 
 from cragraph.store.bulk import IngestReport, Progress, forget, ingest, watch
 from cragraph.store.collections import Held

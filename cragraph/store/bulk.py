@@ -1,4 +1,4 @@
-"""Ingest: bring a store into step with files and folders, doing only the work that is left; and take files out."""
+"""Ingest: update a store from files and folders, reading only changed files; and remove files from it."""
 
 import json
 import os
@@ -34,13 +34,12 @@ from cragraph.store.store import BATCH
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """The sources (absolute paths) by what happened to them; with `dry_run`, by what would have happened.
+    """The sources (absolute paths) of an ingest by outcome; with `dry_run`, by expected outcome.
 
-    `skipped` are files that ingest does not take, `failed` those that it cannot read (what they gave before stays in),
-    `partial` those that are in without some of their pages, or not to their end; each with the reason. `doubtful` are
-    those that may not say what was read of them, with why, a row per doubt. `moved` are those that were in another
-    collection before, beside what else happened to them. `notes` are what was degraded in the store when the ingest
-    began.
+    `skipped` are files that ingest does not take, `failed` files that it cannot read (their earlier passages stay in),
+    `partial` files that are in without some pages or without their end, each with the reason. `doubtful` are files
+    whose reading may be wrong, with a row per reason. `moved` are files that came from another collection; they are
+    listed under their other outcome too. `notes` are the degradations of the store when the ingest began.
     """
 
     added: list[str] = field(default_factory=list)
@@ -72,7 +71,7 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files `done`, `chunks` written, at `rate` a second.
+    """The progress of an ingest: files `done`, `chunks` written, chunks per second (`rate`).
 
     `source` is the file last finished, empty before the first.
     """
@@ -87,9 +86,7 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 _LIMITS: Final = Limits()
-_FIRST: Final = (
-    16  # passages that are written first, so that it shows soon how fast it goes; then twice as many, and so on
-)
+_FIRST: Final = 16  # passages in the first batch, so that the speed shows soon; each next batch has twice as many
 _RACY_NS: Final = 2_000_000_000
 
 STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again to go on."
@@ -105,12 +102,12 @@ HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until t
 
 
 def source_of(path: str | os.PathLike[str]) -> str:
-    """What a file is called in the store: its absolute path, so that it does not matter where ingest was started."""
+    """The name of a file in the store: its absolute path, whatever folder ingest was started in."""
     return Path(os.path.normpath(at_home(path).absolute())).as_posix()
 
 
 def changed_at(status: os.stat_result) -> int:
-    """When a file changed last, in nanoseconds: a copy may keep the time of writing that another text had."""
+    """The time of a file's last change, in nanoseconds: a copy may keep the modification time of another text."""
     return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
@@ -120,7 +117,7 @@ def roots_of(paths: Paths) -> list[Path]:
 
 
 def below(roots: Iterable[str | os.PathLike[str]], known: Iterable[str]) -> list[str]:
-    """The sources that are one of some files, or lie in one of some folders, in order of name."""
+    """The known sources that are among the paths, or below them, in order of name."""
     names = [composed(name.rstrip("/")) for root in roots for name in (os.fspath(root), source_of(root))]
     told = ((source, composed(source)) for source in known)
     return sorted(source for source, name in told if any(name == n or name.startswith(n + "/") for n in names))
@@ -140,17 +137,16 @@ def ingest(
     clock: Callable[[], float] = monotonic,
     collection: str | None = None,
 ) -> IngestReport:
-    """Read what is new or changed under the paths into the store, and with `prune` remove what has vanished there.
+    """Read new and changed files under the paths into the store; with `prune` remove the vanished ones.
 
-    With a `collection`, what is below the paths goes into that one, and moves there from another. Without one, files
-    stay in the collection that they are in, and new ones go into the default one.
+    With a `collection`, all files below the paths go into it, and move there from others. Without it, files stay in
+    their collection, and new files go into the default one.
 
     A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
     record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
-    as it is, and the next one goes on. The smallest come first, so that none waits long for another; other writers get
-    their turn between. Files are read by a process of their own within `limits`; None reads them in this one, without
-    limits of the time and memory that reading takes. Links that lead out of the paths are followed with `follow_links`
-    only. `clock` tells the seconds.
+    as it is, and the next run goes on. The smallest files come first, and other writers get their turn between files. A
+    separate process reads files within `limits`; None reads them in this process, without limits of time and memory.
+    Links that lead out of the paths are followed only with `follow_links`. `clock` tells the seconds.
 
     Raises:
         InputError: a path does not exist.
@@ -176,7 +172,7 @@ def _moved(roots: list[Path], store: Any, collection: str, dry_run: bool) -> lis
 
 
 class Ingest:
-    """The files below some paths by what is to be done, and what was read of them, going into the store."""
+    """The files below some paths by the work to be done, and the passages on their way into the store."""
 
     def __init__(
         self,
@@ -192,7 +188,7 @@ class Ingest:
         collection: str = DEFAULT,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
-        self.given_up: set[str] = set()  # files that took too long, of which no more is wanted
+        self.given_up: set[str] = set()  # files that took too long and are read no further
         self._store, self._known, self._tell = store, store.index.sources(), tell
         spoilt = store.index.spoilt()  # read again, whatever their dates
         self._homes = store.index.homes()
@@ -220,7 +216,7 @@ class Ingest:
                 home = old.collection if old else self._homes.get(source, self._collection)
                 now = Origin(source, "", status.st_size, changed_at(status), options.name, -1, home)
                 alike = old and (old.options, old.size) == (now.options, now.size)
-                # One of which a part was left out is read again where more of it may go in now.
+                # A file that was cut is read again if the limit has grown.
                 most, *place = self._left_out.get(source, [limits.chunks])
                 if (
                     old
@@ -244,15 +240,15 @@ class Ingest:
             self._report.removed.extend(source for source in here if not Path(source).exists())
 
     def dry(self) -> IngestReport:
-        """What would be done."""
+        """The report of what would be done."""
         added = [source for source in self.jobs if source not in self._known]
         changed = [source for source in self.jobs if source in self._known]
         return replace(self._report, added=added, changed=changed, dry_run=True)
 
     def done(self, read: Generator[Message, None, None]) -> IngestReport:
-        """Write what comes of the jobs, then remove what vanished; says what was done."""
+        """Write the passages of the files read, then remove vanished files; returns the report."""
         index = self._store.index
-        self._progress("")  # how many there are to read is known long before the first of them is in
+        self._progress("")  # the number of files is known long before the first one is in
         for source in self._report.unchanged:
             self._finished(source)
         for origin in self._touched:
@@ -260,7 +256,7 @@ class Ingest:
                 index.touch(db, origin)
         self._turn = self._clock()
         try:
-            with closing(read):  # also where writing fails, so that no reader goes on
+            with closing(read):  # also if writing fails, so that no reader goes on
                 for message in read:
                     if message.source not in self.given_up:
                         self._give_up(message) if isinstance(message, Failed) else self._take(message)
@@ -277,8 +273,8 @@ class Ingest:
 
     def _take(self, piece: Portion) -> None:
         job = self.jobs[piece.source]
-        # A file so fresh that it may change again within one tick of the file system's clock gets the time 0, which no
-        # file has, so that it is hashed at the next run.
+        # A file may change again within one tick of the file system's clock. A fresh one gets the time 0, which no file
+        # has, so that it is hashed at the next run.
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
         origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
         written = job.mtime_ns
@@ -308,7 +304,7 @@ class Ingest:
             self._put_off(origin)
 
     def _put_off(self, origin: Origin) -> None:
-        """Go on with the next file; what there is of this one is kept for the next run."""
+        """Go on with the next file; the passages of this one so far are kept for the next run."""
         self._flush(origin)
         self.given_up.add(origin.source)
         kept = self._store.unfinished().get(origin.source, 0)
@@ -316,7 +312,7 @@ class Ingest:
         self._finished(origin.source)
 
     def _flush(self, reading: Origin | None = None) -> None:
-        """Write the files that ended, each whole; of the one that is still being read, keep what there is, unseen."""
+        """Write the finished files; stage the passages of the file that is still being read, unseen by searches."""
         part = [item for item in self._items if reading and item.passage["source"] == reading.source]
         whole = self._items[: len(self._items) - len(part)]
         if self._ended:
@@ -340,11 +336,11 @@ class Ingest:
                 self._store.index.keep(**{LEFT_OUT: now})
 
     def _give_up(self, failed: Failed) -> None:
-        """Drop what a file gave before it failed; what it gave in an earlier state stays."""
+        """Drop the passages of a file that failed; those of its earlier state stay."""
         self._items = [item for item in self._items if item.passage["source"] != failed.source]
         with self._store.writing():
             self._store.index.unstage(failed.source)
-        # The reason stands beside the path: it does not name it again.
+        # The reason stands beside the path, so the path is cut out of it.
         self._report.failed.append((failed.source, failed.reason.removeprefix(failed.source).lstrip(": ")))
         self._finished(failed.source)
 
@@ -373,10 +369,10 @@ def joined(reports: Sequence[IngestReport]) -> IngestReport:
 
 
 def forget(store: Any, path: str | os.PathLike[str], collection: str | None = None) -> list[str]:
-    """Remove a file, or everything under a folder, from the store or from one collection; gives the sources removed.
+    """Remove a file, or everything under a folder, from the store or from one collection; returns the removed sources.
 
-    A path need not exist any more. The name of a file will do where no path fits and one document alone has it. Raises
-    InputError where nothing came from there, or several documents have that name.
+    A path need not exist any more. If no path fits, a file name is enough if only one document has it. Raises
+    InputError if no document fits, or several have that name.
     """
     with store.writing():
         sources = forgotten(path, store.documents(None if collection is None else {FIELD: store.known(collection)}))
@@ -392,7 +388,7 @@ def _forgotten(store: Any, sources: Sequence[str]) -> None:
 
 
 def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:
-    """The sources that a path means, as `forget` has it; InputError where it means none, or one of several."""
+    """The sources that a path means to `forget`. Raises InputError if there are none, or if a name is ambiguous."""
     given, documents = composed(os.fspath(path)), list(documents)
     if not given.strip():
         raise InputError("the path to forget came empty; wanted one of those that `cragraph docs` lists.")
@@ -409,7 +405,7 @@ def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument])
     return sources
 
 
-INTERVAL: Final = 1.0  # seconds between looks at sizes and times, which every file system has
+INTERVAL: Final = 1.0  # seconds between checks of sizes and times, which every file system has
 
 
 def watch(
@@ -425,8 +421,8 @@ def watch(
 ) -> Iterator[IngestReport]:
     """A report for the first ingest, then one for every change, until `stop` is set or the caller ends the loop.
 
-    `options` are those of `ingest`. Files that are still being written are left
-    until they have been still for one interval. A root that disappears for a while is waited for.
+    `options` are those of `ingest`. A file that is being written is read once it has not changed for one interval. A
+    root that disappears for a while is waited for.
     """
     roots = roots_of(paths)
     stop = stop or Event()

@@ -11,24 +11,24 @@ from cragraph.store.database import WriteLock
 from cragraph.store.records import Identity, at_home
 from cragraph.store.vectorstore import LangChainStore
 
-SERVER_SECONDS: Final = 60.0  # how long a server may take over one request
+SERVER_SECONDS: Final = 60.0  # seconds for one request to a server
 FIRST_SECONDS: Final = 10.0
 MODEL: Final = "cragraph:embedding"
 HNSW: Final[Any] = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
-"""How densely a graph is linked, and how widely it is built and searched: twice Chroma's own figures, with which a
-passage among near-copies of others was now and then not found by its own text."""
+"""Parameters of the graph of vectors: twice Chroma's defaults, with which a passage among near-copies was now and then
+not found by its own text."""
 
 
 def is_named(target: Any) -> bool:
-    """Whether a store's name means a Chroma folder or server, rather than a folder of ours."""
+    """Whether a store's name means a Chroma folder or server, rather than an embedded store."""
     return str(target).lower().startswith(("chroma:", "http://", "https://"))
 
 
 def open_chroma(target: str, embeddings: Embeddings, *, create: bool = True) -> LangChainStore:
-    """The Chroma store of a name: `chroma:FOLDER`, `chroma:http://host:port` or `http://host:port`, each with
-    `#COLLECTION` behind it where it is not the only one.
+    """Open a Chroma store by name: `chroma:FOLDER`, `chroma:http://host:port` or `http://host:port`, with `#COLLECTION`
+    if it has several.
 
-    Raises StoreError where nothing answers, StoreMissingError where nothing is there and `create` is False.
+    Raises StoreError if the server does not answer, StoreMissingError if there is no store and `create` is False.
     """
     from langchain_chroma import Chroma
 
@@ -70,7 +70,7 @@ def _folder(path: str) -> Any:
     folder = at_home(path).absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(ValueError):  # the program around us has opened it with settings of its own, which are shared
+        with suppress(ValueError):  # the calling program has opened it with its own settings, which are shared
             return chromadb.PersistentClient(path=folder, settings=_settings())
         return chromadb.PersistentClient(path=folder)
     except Exception as error:
@@ -90,7 +90,7 @@ def _server(url: str) -> Any:
     if parts.username:
         headers["Authorization"] = httpx.BasicAuth(unquote(parts.username), unquote(parts.password or ""))._auth_header
     try:
-        # chromadb itself would wait for ever for a server that takes the connection and says nothing.
+        # chromadb itself would wait for ever for a server that accepts the connection and does not answer.
         beat = f"{parts.scheme}://{parts.hostname}:{port}/api/v2/heartbeat"
         httpx.get(beat, timeout=FIRST_SECONDS, headers=headers).raise_for_status()
         client = chromadb.HttpClient(
@@ -107,7 +107,7 @@ def _server(url: str) -> Any:
 
 
 def close(client: Any) -> None:
-    """Let go of a client, and of its engine where it was the last that used it."""
+    """Close a client, and its engine if no other client uses it."""
     for session in _sessions(client):
         session.close()
     client.close()
@@ -123,5 +123,5 @@ def _sessions(client: Any) -> list[Any]:
 def _settings() -> Any:
     from chromadb.config import Settings
 
-    # Without _env_file the settings of the program around us would be read from its .env file.
+    # Without _env_file Chroma would read the calling program's .env file.
     return Settings(anonymized_telemetry=False, _env_file=None)

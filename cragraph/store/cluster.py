@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 MakeStore = Callable[[], LangChainStore]
-FILES: Final = 50  # files a task: each task asks the store once for what is in it
+FILES: Final = 50  # files per task: each task asks the store once for its sources
 
 
 def ingest_on(
@@ -28,12 +28,11 @@ def ingest_on(
     """`ingest`, with the files read, embedded and written by the workers of a Dask client.
 
     `make_store` opens the store, here and once in each worker process; it travels by pickle, so it is a function of an
-    importable module. `options` are those of `ingest`. Files of a worker that died, and whatever else is left, are
-    read by this process in the end.
+    importable module. `options` are those of `ingest`. Files of a worker that died are read by this process at the end.
     """
     import distributed
 
-    dask: Any = distributed  # what it declares of its types is not enough to check against
+    dask: Any = distributed  # its type declarations are incomplete
     known = {name: options[name] for name in ("max_bytes", "follow_links") if name in options}
     files = [str(item.path) for item in discover(roots_of(paths), **known) if isinstance(item, Found)]
     tasks = [client.submit(ingest_files, some, make_store, options, pure=False) for some in batched(files, FILES)]
@@ -47,7 +46,7 @@ def ingest_on(
 
 
 def ingest_files(files: Sequence[str], make_store: MakeStore, options: dict[str, Any]) -> IngestReport:
-    """What a worker does with some files."""
+    """Ingest some files in a worker."""
     return ingest(list(files), _opened(make_store), **options)
 
 

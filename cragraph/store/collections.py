@@ -1,4 +1,4 @@
-"""Collections: the subjects of a store, by name; how filters name them."""
+"""Collections of a store: their names, and filters that name them."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,14 +11,14 @@ from cragraph.store.filters import DEEPEST, Where, fits
 from cragraph.store.records import DEFAULT, FIELD
 from cragraph.types import Passage
 
-EVERY: Final = "all"  # what a person says for every collection
-OLD: Final = "cragraph"  # what the default one was called once
+EVERY: Final = "all"  # the name for all collections
+OLD: Final = "cragraph"  # the former name of the default collection
 _LONGEST: Final = 100  # bytes of a name
 
 
 @dataclass(frozen=True)
 class Held:
-    """A collection and how much is in it."""
+    """A collection with its number of documents and passages."""
 
     name: str
     documents: int
@@ -26,7 +26,7 @@ class Held:
 
 
 def checked_name(name: str) -> str:
-    """The name of a collection; raises InputError for what none should be called."""
+    """A valid name of a collection; raises InputError for an invalid one."""
     given = unicodedata.normalize("NFC", str(name)).strip()
     if given.casefold() in (OLD, DEFAULT):
         return DEFAULT
@@ -41,7 +41,7 @@ def checked_name(name: str) -> str:
 
 
 def known_name(name: str, names: Iterable[str], location: str) -> str:
-    """The one of the names that a person means, whatever its capitals; InputError where there is none."""
+    """The name among `names` that equals this one, ignoring case; InputError if there is none."""
     wanted, names = checked_name(name), list(names)
     if (found := {one.casefold(): one for one in names}.get(wanted.casefold())) is None:
         close = get_close_matches(wanted, names, n=1)
@@ -66,7 +66,7 @@ def with_names(where: Any, names: Sequence[str], location: str) -> Any:
 
 
 def may_pass(where: Where, name: str, depth: int = 0) -> bool:
-    """Whether a filter lets anything of a collection through."""
+    """Whether a filter may let passages of a collection through."""
     for key, value in (where or {}).items():
         if key in ("$and", "$or") and isinstance(value, list | tuple) and depth <= DEEPEST:
             parts = [may_pass(part, name, depth + 1) for part in value if isinstance(part, Mapping)]

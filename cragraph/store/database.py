@@ -1,7 +1,7 @@
 """One SQLite file for one writer and many readers, in processes of their own: opened, checked, sealed.
 
 Every change is one transaction in a write-ahead log, so a kill loses at most that one. When a writer is done, the log
-is emptied and the seal beside the file keeps the checksum of the file. Whoever opens the file compares it.
+is emptied and the seal beside the file keeps the file's checksum, which is compared when the file is opened.
 """
 
 import json
@@ -62,7 +62,7 @@ COLUMNS: Final = (
     "collection, chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
 )
 
-BROKEN: Final = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's words may have a damaged text in them
+BROKEN: Final = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's message may contain a damaged text
 _UNWRITABLE: Final = ("readonly", "unable to open", "attempt to write")
 _FULL: Final = ("full", "disk I/O error")
 _EXPLAINED: Final = {
@@ -84,7 +84,7 @@ _EXPLAINED: Final = {
     ),
     ("",): "{path} cannot be used ({text}); what was stored before is safe: try again.",
 }
-"""What to say of an error by the signs of SQLite's own words; nothing that was committed before is lost by any."""
+"""Messages by parts of SQLite's own; none of these errors loses what was committed before."""
 
 
 def row_crc(row: Sequence[Any]) -> int:
@@ -103,10 +103,10 @@ def marks(values: Sequence[Any]) -> str:
 
 
 class Database:
-    """One connection, used by one thread at a time; `path` None keeps it in memory.
+    """One connection, used by one thread at a time; with `path` None the database is in memory.
 
-    `read_only` says why it cannot be written, and `opened` how often the file was opened: row numbers that are
-    remembered are good for one opening. `misfits` are the rows that were read and are not what was written.
+    `read_only` says why it cannot be written. `opened` counts how often the file was opened: remembered row numbers are
+    valid for one opening. `misfits` are rows whose checksum did not fit when they were read.
     """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
@@ -130,7 +130,7 @@ class Database:
                 self._db = _connected(":memory:", create=True)
                 return
             if create and not self.path.exists():
-                with suppress(OSError):  # SQLite says better what is wrong
+                with suppress(OSError):  # SQLite's own message is better
                     os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             uri = self.path.absolute().as_uri()
             try:
@@ -154,11 +154,11 @@ class Database:
 
     @property
     def seal(self) -> Path:
-        """The file that says how this one was left."""
+        """The path of the seal."""
         return Path(self.path or "").with_suffix(".seal")
 
     def _identity(self) -> tuple[int, int] | None:
-        """Which file lies at the path; None where there is none."""
+        """The device and number of the file at the path; None if there is none."""
         if self.path is None:
             return None
         with suppress(OSError):
@@ -179,7 +179,7 @@ class Database:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection of this process to the file that lies at the path now."""
+        """This process's connection to the file that is at the path now."""
         if self._pid != os.getpid():
             if self.path:
                 self._open(create=False)
@@ -189,7 +189,7 @@ class Database:
                 raise StoreError(f"{self.path} is gone; wanted the store: put it back, or run cragraph ingest PATH.")
             with self.lock:
                 self.close()
-                self._open(create=False)  # a damaged file was replaced, or a copy was put back
+                self._open(create=False)  # the file was replaced, or a copy was put back
         return self._db
 
     @contextmanager
@@ -212,7 +212,7 @@ class Database:
             self._seal([self.generation])
 
     def keep(self, **meta: Any) -> None:
-        """Keep values with the data."""
+        """Store values beside the data."""
         with self.write(**meta):
             pass
 
@@ -233,12 +233,12 @@ class Database:
             yield from self._db.execute(sql)
 
     def meta(self, key: str, default: Any = None) -> Any:
-        """A value kept with the data."""
+        """A value stored beside the data."""
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return rows[0][0] if rows else default
 
     def number(self, key: str) -> int:
-        """A whole number kept with the data, 0 where there is none; raises StoreError for anything else there."""
+        """A whole number stored beside the data, 0 if missing; raises StoreError for any other value."""
         value = self.meta(key, 0)
         if not isinstance(value, int) or value < 0:
             raise StoreError(
@@ -270,18 +270,18 @@ class Database:
                 self.seal.write_text(json.dumps(left))
 
     def _unsettle(self) -> None:
-        """Say in the seal that the file is being written, before the first write."""
+        """Mark the seal as being written, before the first write."""
         if self._sealed()[1:]:
             self._seal(self._sealed()[:1])
 
     def _sealed(self) -> list[int]:
-        """What the seal says: the number of the last write, then size and checksum of the file where all is in it."""
+        """The seal's values: the number of the last write, then size and checksum if the file is complete."""
         with suppress(OSError, ValueError, TypeError):
             return [int(number) for number in json.loads(self.seal.read_text())]
         return []
 
     def settle(self) -> None:
-        """With the write lock held: bring all that was written into the file, and seal it."""
+        """Empty the log into the file and seal it; the write lock must be held."""
         if self._content and not self.read_only and len(self._sealed()) != 3:
             with self.lock, self._explained():
                 busy, *_ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -289,7 +289,7 @@ class Database:
                     self._seal([self.generation, *self._content.checksum()])
 
     def left(self) -> tuple[str, int]:
-        """How it was left, "settled", "unsettled" by a writer, or "changed" since; and how many writes are gone."""
+        """The state in which the file was left ("settled", "unsettled" or "changed"), and the number of lost writes."""
         if self._content is None:
             return "settled", 0
         generation, *mark = self._sealed() or [0]
@@ -302,7 +302,7 @@ class Database:
         return "settled" if mark == self._content.checksum() else "changed", lost
 
     def damage(self) -> list[str]:
-        """What cannot be read or is not what was written, in plain words."""
+        """The damage of the file, in plain words; empty if there is none."""
         faults: list[str] = []
         with self.lock:
             try:
@@ -323,7 +323,7 @@ class Database:
         return faults
 
     def replace_by(self, path: Path) -> None:
-        """Go on with another file, which takes the place of this one."""
+        """Replace this file by another and go on with it."""
         assert self.path is not None
         self.close()
         for file in (self.log, Path(f"{self.path}-shm"), self.seal):
@@ -335,9 +335,10 @@ class Database:
 
 
 class _Content:
-    """The bytes of a file that SQLite has open in this process, read beside it.
+    """Reads the bytes of a file that SQLite has open in this process.
 
-    One descriptor serves all, and is closed when nobody has the file open: closing any would free SQLite's own locks.
+    One descriptor serves all users and is closed when no connection has the file open: closing it earlier would free
+    SQLite's locks.
     """
 
     _of: ClassVar[dict[tuple[int, int], "_Content"]] = {}
@@ -367,7 +368,7 @@ class _Content:
         return [size, crc]
 
     def close(self) -> None:
-        """Let go of it, after SQLite has."""
+        """Give up one use, after SQLite has closed the file."""
         with self._lock:
             self._users -= 1
             if not self._users:
@@ -385,7 +386,7 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
     db = sqlite3.connect(
         target, uri=target.startswith("file:"), check_same_thread=False, isolation_level=None, timeout=30.0
     )
-    # A text that is no UTF-8 any more is found by the checksum of its row.
+    # A text that is no longer UTF-8 is found by the checksum of its row.
     db.text_factory = lambda text: str(text, "utf-8", "replace")
     try:
         if not (version := _version(db)) and create:
@@ -407,7 +408,7 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
                 "ingest PATH."
             )
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA secure_delete = ON")  # what was forgotten is not left in free pages
+        db.execute("PRAGMA secure_delete = ON")  # removed rows are overwritten, not left in free pages
         db.execute("PRAGMA cache_size = -65536")
     except BaseException:
         db.close()
@@ -419,11 +420,11 @@ def _version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-PATIENCE: Final = 20.0  # seconds that a writer waits for another, which holds the lock for one write at a time
+PATIENCE: Final = 20.0  # seconds that a writer waits for the lock, which others hold for one write at a time
 
 
 class WriteLock:
-    """The lock of a folder, freed by the system when its holder dies; without a folder, one for threads."""
+    """The write lock of a folder, freed by the system when its holder dies; without a folder, a lock for threads."""
 
     def __init__(self, folder: Path | None, patience: float = PATIENCE) -> None:
         self._folder, self._threads = folder, RLock()
@@ -431,7 +432,7 @@ class WriteLock:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Hold it; waits for other threads of this store, StoreLockedError where another process holds it."""
+        """Hold the lock. Waits for other threads; raises StoreLockedError if another process keeps holding it."""
         with self._threads:
             if not self._lock or not self._folder or self._lock.is_locked:
                 yield
@@ -456,7 +457,8 @@ class WriteLock:
                     "permission: change its permissions or choose another with --store."
                 ) from error
             try:
-                with suppress(OSError):  # a courtesy: the lock is held, and what a dead process leaves does no harm
+                # Information only: the lock itself is held, and a dead process's entry does no harm.
+                with suppress(OSError):
                     owner.touch(mode=0o600)
                     since = datetime.now(UTC).isoformat(timespec="seconds")
                     owner.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": since}))
@@ -467,7 +469,7 @@ class WriteLock:
                 self._lock.release()
 
     def busy(self) -> bool:
-        """Whether somebody else is writing at this moment."""
+        """Whether another process is writing at this moment."""
         if not self._lock or self._lock.is_locked:
             return False
         try:

@@ -13,9 +13,8 @@ from cragraph.store.records import Floats, from_bytes, unit
 from cragraph.types import Passage
 
 _SPARE: Final = 2.0
-MOST_FILTERED: Final = (
-    3_000  # nearest passages that a filter is held against at most; else those it lets through are listed
-)
+# Nearest passages at most that are sieved by a filter; beyond, the filter's passages are listed.
+MOST_FILTERED: Final = 3_000
 
 Near = list[tuple[float, int]]  # negative cosines and rows, best first
 
@@ -28,7 +27,7 @@ class Dense:
         self.close()
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Free the memory."""
         with self._lock:
             self._generation, self._opened = -1, 0
             self._rows = np.empty(0, dtype=np.int64)
@@ -37,8 +36,8 @@ class Dense:
     def nearest(self, vector: Floats, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages nearest to a vector, best first; `retrieval_score` is their cosine, 0 for below 0.
 
-        A filter that lets many through is held against the nearest passages, as many as it takes; with one that lets
-        few through, those few are compared one by one.
+        With a filter that lets many passages through, the nearest passages are sieved. With a filter that lets few
+        through, those few are compared one by one.
         """
         query = unit(vector)
         with self._lock:
@@ -96,7 +95,7 @@ class Dense:
         rows, matrix = self._rows[among], self._matrix[among]
         if not len(rows):
             return []
-        # By one core: BLAS shares so short a product among all, which then wait for each other on a busy machine.
+        # On one core: BLAS would share so short a product among all cores, which wait for each other on a busy machine.
         cosines = np.einsum("ij,j->i", matrix, query)
         best = np.argpartition(-cosines, k - 1)[:k] if len(cosines) > k else slice(None)
         return sorted(zip((-cosines[best]).tolist(), rows[best].tolist(), strict=True))[:k]

@@ -1,4 +1,4 @@
-"""Metadata filters: typed by a person, checked against the fields of a store, and put in SQL or in Python.
+"""Metadata filters: parsed from text, checked against the fields of a store, and evaluated in SQL or in Python.
 
 A passage without the field is not equal to any value, and the text "1" is not the number 1.
 """
@@ -25,12 +25,12 @@ RANGES: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
     "$lte": ("<=", operator.le),
 }
 OPERATORS: Final = ("$eq", "$ne", "$in", "$nin", *RANGES)
-DEEPEST: Final = 16  # levels of a filter: SQLite reads no more than some hundred brackets within one another
-_TOGETHER: Final = 100  # parts in one bracket: SQLite takes no more than a thousand in a row
+DEEPEST: Final = 16  # nesting of a filter at most: SQLite reads no more than some hundred nested brackets
+_TOGETHER: Final = 100  # parts in one bracket at most: SQLite takes no more than a thousand
 
 
 def checked_where(where: Where, fields: Mapping[str, str]) -> dict[str, Any] | None:
-    """A filter with one key per level, values in the type of their field; None where nothing is filtered.
+    """The filter with one key per level and values in the type of their field; None for an empty filter.
 
     `fields` are the names and types of `Store.fields()`. Several keys, or several operators on one field, mean "and".
     Raises InputError for an unknown field, operator or value.
@@ -91,7 +91,7 @@ def _operand(key: str, name: str, operand: Any, type_: str) -> Any:
 
 
 def _value(key: str, operand: Any, type_: str) -> str | int | float | bool:
-    """The operand in the type of the field, where that is one type and the operand can be read as it."""
+    """The operand in the field's type, if the field has one type and the operand can be converted."""
     if not isinstance(operand, str | int | float):
         raise InputError(f"{key} was compared with {operand!r}; wanted text, a number, or true or false.")
     if isinstance(operand, float) and not math.isfinite(operand):
@@ -157,7 +157,7 @@ def condition(where: Where) -> tuple[str, list[Any]]:
 
 
 def _stored(number: int | float) -> int | float:
-    """A number as SQLite can compare it: those of more than 64 bits as fractions, however large."""
+    """A number as SQLite can compare it: integers of more than 64 bits as floats."""
     if isinstance(number, float) or -(1 << 63) <= number < 1 << 63:
         return number
     return float(max(min(number, 1 << 1000), -1 << 1000))
@@ -170,7 +170,7 @@ def _either(parts: list[tuple[str, list[Any]]], joint: str) -> tuple[str, list[A
 
 
 def fits(passage: Passage, where: Where) -> bool:
-    """Whether a filter, checked or not, holds for a passage that was found without it."""
+    """Whether a filter, checked or not, lets a passage through."""
     return all(_holds(passage, key, wanted) for key, wanted in (where or {}).items())
 
 
@@ -267,7 +267,7 @@ class _Parser:
         return self._need(_VALUE, "a value (in quotes where it has spaces or signs)")
 
     def _took(self, pattern: str) -> str | None:
-        """What comes next where it is of a pattern, and is then behind us; a word is taken whole."""
+        """Consume and return the next token if it fits the pattern; words are taken whole."""
         ends = rf"(?!{_WORD})" if pattern.isalpha() else ""
         match = re.compile(rf"\s*({pattern}){ends}\s*", re.I).match(self._text, self._at)
         self._at = match.end() if match else self._at
@@ -289,7 +289,7 @@ def _unquoted(token: str) -> str:
 
 
 def _typed(token: str) -> str | int | float | bool:
-    """A word as the true, false or number that it is; what stands in quotes is text."""
+    """A token as true, false or a number if it is one; a quoted token is text."""
     if token.lower() in ("true", "false"):
         return token.lower() == "true"
     if re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", token):

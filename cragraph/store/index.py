@@ -1,4 +1,4 @@
-"""The tables: passages by id, place and source, and the record of the files that they came from."""
+"""The tables: passages by id, place and source, and the records of their files."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from cragraph.store.records import (
 from cragraph.types import Passage
 
 SELECTED: Final = ", ".join(f"c.{name}" for name in ("crc", "id", *COLUMNS.split(", ")))
-"""What `Index.passages` reads, of `chunks AS c`."""
+"""The columns that `Index.passages` reads from `chunks AS c`."""
 
 _WIDTH: Final = SELECTED.count(",") + 1
 _SAMPLE: Final = 400
@@ -42,13 +42,13 @@ _FILES: Final = (
     f"WITH files AS MATERIALIZED (SELECT o.id AS file, {_ORIGIN} AS collection, "
     f"(SELECT count(*) FROM holdings AS h WHERE h.origin = o.id) = o.chunks AS complete FROM {_ORIGINS}) "
 )
-"""Every state of every file, `complete` where all its passages are in."""
+"""Every state of every file; `complete` if all its passages are in."""
 
-Files = Sequence[tuple[str, Origin | None]]  # sources and the state that each is in; None where it is taken out
+Files = Sequence[tuple[str, Origin | None]]  # sources with their state; None for a removed source
 
 
 class Index(Database):
-    """Everything that is stored, in its tables. Every change is numbered: `generation` is the last one's number."""
+    """The stored passages and files in their tables. Changes are numbered; `generation` is the last number."""
 
     @property
     def identity(self) -> Identity:
@@ -60,7 +60,8 @@ class Index(Database):
     def commit(self, db: Connection, files: Files, items: Iterable[Item], generation: int) -> int:
         """Make files hold exactly these passages and what was staged of them; items of no file are added.
 
-        A file without an origin is taken out. What no file holds any more goes. Gives how many passages are new.
+        A file without an origin is removed. Passages that no file holds are removed. Returns the number of new
+        passages.
         """
         before = {row for source, _ in files for row in self.rows_of(source)}
         kept = {origin: _origin_id(db, origin) for _, origin in files if origin}
@@ -81,9 +82,9 @@ class Index(Database):
         return new
 
     def put(self, db: Connection, items: Sequence[Item], generation: int) -> tuple[int, set[int]]:
-        """Add or rewrite passages with their words, fields and files, and vectors where they bring them.
+        """Add or rewrite passages with their words, fields and files, and with vectors if they have some.
 
-        Gives how many are new, and the rows that were written.
+        Returns the number of new passages, and the rows written.
         """
         known, new, rows = self.embedded(item.passage["chunk_id"] for item in items), 0, set[int]()
         homes = {name: _collection_id(db, name) for name in {item.collection for item in items}}
@@ -129,7 +130,7 @@ class Index(Database):
             db.executemany(f"DELETE FROM {table} WHERE {key} = ?", [(row,) for row in rows])
 
     def _rehome(self, db: Connection, rows: Iterable[int]) -> None:
-        """Passages whose own source holds them no longer name the first file that does."""
+        """Set the source of passages whose file is gone to the first other file that holds them."""
         sql = (
             "SELECT c.id, min(o.source) FROM chunks AS c JOIN holdings AS h ON h.chunk = c.id JOIN origins AS o "
             "ON o.id = h.origin WHERE c.id IN (?) GROUP BY c.id HAVING NOT max(o.source = c.source)"
@@ -142,11 +143,11 @@ class Index(Database):
             db.execute(sql, (source, new[7], row_crc(new), row[0]))
 
     def touch(self, db: Connection, origin: Origin) -> None:
-        """Record the state that a file is in, whose passages are the same as before."""
+        """Record the new state of a file whose passages are unchanged."""
         _origin_id(db, origin)
 
     def forget_words(self) -> None:
-        """Take the words of passages that were removed out of the index of words, which else drops them at leisure."""
+        """Merge the index of words, so that no word of removed passages is left in it."""
         with self.write() as db:
             db.execute("INSERT INTO words(words) VALUES ('optimize')")
 
@@ -157,7 +158,7 @@ class Index(Database):
         return dict(self.rows("SELECT id, name FROM collections"))
 
     def rename(self, db: Connection, old: str, new: str) -> None:
-        """Call a collection otherwise."""
+        """Rename a collection."""
         db.execute("UPDATE collections SET name = ? WHERE name = ?", (new, old))
 
     def discard(self, db: Connection, name: str) -> None:
@@ -177,9 +178,9 @@ class Index(Database):
     # -- reading passages ------------------------------------------------------------------------------------
 
     def passages(self, rows: Iterable[Sequence[Any]]) -> list[tuple[Passage, Sequence[Any]]]:
-        """The passages of rows that begin with `SELECTED`, each with what follows in its row.
+        """The passages of rows that begin with `SELECTED`, each with the rest of its row.
 
-        What is not what was written is left out, and its row is one of `misfits`.
+        A passage whose checksum does not fit is left out, and its row is added to `misfits`.
         """
         found: list[tuple[Passage, Sequence[Any]]] = []
         names, out = self.collections(), self.left_out()
@@ -196,16 +197,16 @@ class Index(Database):
         return found
 
     def count(self) -> int:
-        """How many passages there are."""
+        """The number of passages."""
         return int(self.rows("SELECT count(*) FROM chunks")[0][0])
 
     def keys(self) -> dict[Key, int]:
-        """The rows of all passages by what tells them apart."""
+        """The rows of all passages by their key."""
         sql = "SELECT k.name, c.chunk_id, c.id FROM chunks AS c JOIN collections AS k ON k.id = c.collection"
         return {(name, chunk_id): row for name, chunk_id, row in self.rows(sql)}
 
     def left_out(self) -> dict[str, str]:
-        """What is left out of files that give too many chunks, in words, by source."""
+        """What was left out of files with too many chunks, in words, by source."""
         kept = json.loads(self.meta(LEFT_OUT, "{}"))
         return {source: left_out(*of) for source, (_, *of) in kept.items()}
 
@@ -216,7 +217,7 @@ class Index(Database):
         return [by_id[chunk_id] for chunk_id in chunk_ids if chunk_id in by_id]
 
     def get_rows(self, rows: Iterable[int], where: Where = None) -> dict[int, Passage]:
-        """The passages in these rows, those that a filter lets through, by row."""
+        """The passages in these rows that a filter lets through, by row."""
         clause, values = condition(where)
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return {row: passage for passage, (row,) in self.passages(self.rows_in(sql, rows, values))}
@@ -237,7 +238,7 @@ class Index(Database):
     def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
         """The passages next to one in its document and its collection, in order; without the passage itself."""
         place, name = passage["chunk_index"], passage["metadata"].get(FIELD)
-        home = name if name in self.collections().values() else DEFAULT  # else it is what a document says of itself
+        home = name if name in self.collections().values() else DEFAULT  # otherwise it is a document's own field
         clause, values = condition({FIELD: {"$eq": home}})
         sql = (
             f"SELECT {SELECTED} FROM chunks AS c WHERE doc_id = ? AND chunk_index BETWEEN ? AND ? AND chunk_index <> ?"
@@ -246,7 +247,7 @@ class Index(Database):
         return [near for near, _ in self.passages(self.rows(f"{sql} AND {clause} ORDER BY chunk_index", given))]
 
     def of_source(self, source: str, where: Where, most: int) -> list[Passage]:
-        """The passages that a source holds, and those from it that no file holds, in the order of its rows or text."""
+        """The passages of a source, in the order of its rows or text, with those that no file holds."""
         clause, values = condition(where)
         sql = (
             f"SELECT {SELECTED} FROM chunks AS c WHERE (c.id IN (SELECT h.chunk FROM origins AS o JOIN holdings AS h "
@@ -259,7 +260,7 @@ class Index(Database):
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
 
     def embedded(self, chunk_ids: Iterable[str]) -> dict[Key, tuple[int, str]]:
-        """The row of each of these passages that is here, and what was embedded of it."""
+        """The row and the embedded text of each of these passages that is stored."""
         sql = (
             "SELECT k.name, c.chunk_id, c.id, c.context || c.text FROM chunks AS c JOIN collections AS k "
             "ON k.id = c.collection WHERE c.chunk_id IN (?)"
@@ -267,10 +268,10 @@ class Index(Database):
         return {(name, i): (row, text) for name, i, row, text in self.rows_in(sql, chunk_ids)}
 
     def share(self, where: Mapping[str, Any]) -> float:
-        """About which share of the passages a checked filter lets through, by a sample."""
+        """The estimated share of passages, 0..1, that a checked filter lets through, from a sample."""
         clause, values = condition(where)
         newest = int(self.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
-        # Drawn, not evenly spaced: what comes at every tenth passage would be hit always or never.
+        # A random sample: evenly spaced rows would always or never hit a value of every tenth passage.
         sample = Random(newest).sample(range(1, newest + 1), min(newest, _SAMPLE)) or [0]
         sql = f"SELECT c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return len(list(self.rows_in(sql, sample, values))) / len(sample)
@@ -287,7 +288,7 @@ class Index(Database):
         return types | {FIELD: "text"}
 
     def readable(self) -> Iterator[Item | None]:
-        """Every passage that can be read and is what was written, with its files and its vector; None for the rest."""
+        """Every intact passage with its files and its vector; None for each damaged one."""
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
         names = dict(self.read("SELECT id, name FROM collections"))
         for chunk in sorted(ids):
@@ -302,19 +303,19 @@ class Index(Database):
             yield Item(passage_of(row[1:]), origins, vector if whole else None, names.get(row[2], DEFAULT))
 
     def readable_origins(self) -> list[Origin]:
-        """The states of files that can be read and are what was written."""
+        """The intact states of files."""
         rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
         return [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
 
     # -- reading the record of files -------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Origin]:
-        """Every source that is in, whole and in one state, by its name."""
+        """Every source that is complete and in one state, by name."""
         rows = self.rows(f"{_FILES} SELECT * FROM files GROUP BY source HAVING min(complete) AND count(*) = 1")
         return {row[1]: Origin(*row[1:8]) for row in rows}
 
     def spoilt(self) -> set[str]:
-        """The sources of passages that were read and are not what was written."""
+        """The sources of damaged passages."""
         sql = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
         return {row[0] for row in self.rows_in(sql, self.misfits)}
 
@@ -335,12 +336,12 @@ class Index(Database):
         return [row[0] for row in self.rows(sql, (source,))]
 
     def shared(self, rows: Iterable[int], source: str) -> set[int]:
-        """Those of these rows that files other than a source hold too."""
+        """The rows among these that files other than this source hold too."""
         sql = "SELECT h.chunk FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
         return {row[0] for row in self.rows_in(f"{sql} AND o.source <> ?", rows, (source,))}
 
     def documents(self) -> list[StoredDocument]:
-        """What the store holds, one source of a collection per row, in order of name."""
+        """The stored documents, one source of a collection per row, in order of name."""
         rows = self.rows(
             f"{_FILES} SELECT source, count(DISTINCT doc_id), count(DISTINCT id), size, sha256, max(complete), home "
             "FROM (SELECT f.source, c.doc_id, c.id, f.size, f.sha256, f.complete, f.collection AS home FROM files AS f "
@@ -366,7 +367,7 @@ class Index(Database):
     # -- staged ----------------------------------------------------------------------------------------------
 
     def stage(self, items: Iterable[Item], origin: Origin) -> None:
-        """Keep passages of a file that is still being read, with their vectors, out of sight of every search."""
+        """Stage passages, with their vectors, of a file that is still being read; no search sees them."""
         sql = "INSERT OR REPLACE INTO staged (source, state, chunk_id, passage, vector) VALUES (?, ?, ?, ?, ?)"
         with self.write() as db:
             for item in items:
@@ -374,7 +375,7 @@ class Index(Database):
                 db.execute(sql, (origin.source, str(origin.state[1:]), item.key[1], passage, item.vector))
 
     def staged(self, origin: Origin) -> Iterator[list[Item]]:
-        """What was staged of one state of a file, in batches."""
+        """The staged passages of one state of a file, in batches."""
         last = 0
         sql = "SELECT id, passage, vector FROM staged WHERE source = ? AND state = ? AND id > ? ORDER BY id LIMIT 500"
         while rows := self.rows(sql, (origin.source, str(origin.state[1:]), last)):
@@ -382,22 +383,22 @@ class Index(Database):
             yield [Item(json.loads(passage), (origin,), vector, origin.collection) for _, passage, vector in rows]
 
     def staged_ids(self, origin: Origin) -> set[str]:
-        """The ids of what was staged of one state of a file."""
+        """The ids of the staged passages of one state of a file."""
         sql = "SELECT chunk_id FROM staged WHERE source = ? AND state = ?"
         return {row[0] for row in self.rows(sql, (origin.source, str(origin.state[1:])))}
 
     def staged_sources(self) -> dict[str, int]:
-        """The files that were not read to their end, with how many of their passages are staged."""
+        """The files that were not read to their end, with their number of staged passages."""
         return dict(self.rows("SELECT source, count(*) FROM staged GROUP BY source"))
 
     def unstage(self, source: str) -> None:
-        """Drop what was staged of a file."""
+        """Drop the staged passages of a file."""
         with self.write() as db:
             db.execute("DELETE FROM staged WHERE source = ?", (source,))
 
 
 def passage_of(row: Sequence[Any]) -> Passage:
-    """A passage from its id and the columns named in `COLUMNS`, which no search has given a score yet."""
+    """A passage from its id and the columns named in `COLUMNS`, without a score."""
     metadata, _, text, extra = row[len(_PLACE) + 2 : len(_PLACE) + 6]
     place: dict[str, Any] = dict(zip(_PLACE, row[2:], strict=False))
     known = json.loads(metadata) | (json.loads(extra) if extra else {})
@@ -423,7 +424,7 @@ def _origin_id(db: Connection, origin: Origin) -> int:
 
 
 def _words(db: Connection, chunk: int, *, old: str | None = None, new: str | None = None) -> None:
-    """Put the terms of a new text in the place of those of an old one."""
+    """Replace the terms of an old text by those of the new one."""
     if old is not None:
         row = (chunk, " ".join(terms.__wrapped__(old)))
         db.execute("INSERT INTO words(words, rowid, terms) VALUES ('delete', ?, ?)", row)

@@ -1,4 +1,4 @@
-"""Search by words: BM25 over the terms of every passage, as the share of what the best possible passage would score."""
+"""Search by words: BM25 over the terms of every passage, as a share of the best possible score."""
 
 import math
 from collections import Counter
@@ -13,7 +13,7 @@ from cragraph.store.index import SELECTED, Index
 from cragraph.types import Passage
 
 K1: Final = 1.2  # the term saturation of SQLite's `bm25()`
-B: Final = 0.75  # and how far it counts how long a passage is
+B: Final = 0.75  # its weight of a passage's length
 BUDGET: Final = 50_000
 _RANKED: Final = (
     f"SELECT {SELECTED}, c.id, w.rank FROM {{}} AS w JOIN chunks AS c ON c.id = w.rowid "
@@ -21,19 +21,19 @@ _RANKED: Final = (
 )
 _AGAIN, _LEAST = 10, 1000
 _SPARE: Final = 1.5
-_WIDER: Final = 10  # ranking what others chose costs a third of choosing; words beyond ten budgets say next to nothing
-_MOST_WORDS: Final = 64  # a pasted page makes a slow query and no better one: its rarest words decide
+_WIDER: Final = 10  # ranking chosen candidates costs a third of choosing; words beyond ten budgets say next to nothing
+_MOST_WORDS: Final = 64  # words of a query at most, the rarest: a pasted page makes a slow query and no better one
 _MOST_CHARS: Final = 20_000
 
-_SPELT: Final = 5  # letters from which on a word that nothing has is misspelt: a shorter one is near too many others
+_SPELT: Final = 5  # least letters of an unknown word that counts as misspelt: a shorter one is near too many words
 
 
 class Lexical:
     """Finds passages by their words; counts of words are remembered until the index changes.
 
-    Where the words of a query stand in more than `budget` passages together, its rarest words choose the candidates,
-    several times as many as were asked for, and its words rank those, all but the most common where they stand in ten
-    times as many. Below the budget the search is exact.
+    If the words of a query stand in more than `budget` passages together, its rarest words choose the candidates,
+    several times as many as asked for. All its words rank the candidates, but for the most common ones if they stand in
+    more than ten times the budget. Below the budget the search is exact.
     """
 
     def __init__(self, index: Index, budget: int = BUDGET) -> None:
@@ -69,7 +69,7 @@ class Lexical:
         ]
 
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
-        """The passages' nearest word for each misspelt one, which none of them has and the encoder does not know."""
+        """The passages' nearest word for each misspelt word: one that neither a passage nor the encoder knows."""
         meant, sql = [], "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
         for term, length in misspelt(query, frequency):
             rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
@@ -95,7 +95,7 @@ class Lexical:
         return self._index.rows(_RANKED.format(among, "1"), (match, k))
 
     def frequency(self, words: list[str]) -> tuple[dict[str, int], int]:
-        """How many passages each term is in, and how many there are."""
+        """The number of passages with each term, and the number of all passages."""
         generation = self._index.generation
         with self._lock:
             if generation != self._counted_at:
@@ -107,7 +107,8 @@ class Lexical:
 
 
 def bm25(words: Sequence[str], known: Mapping[str, int], documents: int, mean: float) -> float:
-    """BM25 of a passage of these words as SQLite's `bm25()` reckons it, positive; `known` counts passages by term."""
+    """BM25 of a passage of these words as SQLite's `bm25()` computes it, but positive; `known` counts passages by
+    term."""
     counts = Counter(word for word in words if word in known)
     longer = K1 * (1 - B + B * len(words) / mean)
     return sum(
@@ -133,8 +134,8 @@ def match_any(words: Iterable[str]) -> str:
 def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
     """The terms worth searching for, rarest first, at most 64.
 
-    A term in more than half of the passages weighs nothing in SQLite's BM25, so leaving it out changes no order and
-    spares scoring nearly every passage.
+    A term in more than half of the passages has no weight in SQLite's BM25. Leaving it out changes no order and avoids
+    scoring nearly every passage.
     """
     known = [term for term, count in frequency.items() if count]
     rare = [term for term in known if frequency[term] * 2 <= documents] or known
@@ -142,7 +143,7 @@ def discriminating(frequency: Mapping[str, int], documents: int) -> list[str]:
 
 
 def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
-    """The first words, rarest first, that stand in no more than `budget` passages together; always one at least."""
+    """The rarest words that stand in at most `budget` passages together; always at least one."""
     taken = 0
     for place, count in enumerate(counts):
         taken += count
@@ -152,17 +153,17 @@ def affordable(words: list[str], counts: list[int], budget: int) -> list[str]:
 
 
 def positive_idf(documents: int, holding: int) -> float:
-    """How much a term tells, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    """Inverse document frequency of a term, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
 def lexical_share(bm25: float, known: Mapping[str, int], frequency: Mapping[str, int], documents: int) -> float:
-    """BM25 as the share of what the best possible passage would score, 0..1.
+    """BM25 as a share of the best possible score, 0..1.
 
-    A term adds at most idf * (k1 + 1), when it fills the passage: the first factor is the share of that ceiling over
-    the terms the store knows (`known`: term to number of passages). The second is the share of the whole query's
-    information that those terms carry, so that a question of words the store has never seen scores low however well
-    the one familiar word fits. For one query the order is BM25's (positive, larger is better).
+    A term adds at most idf * (k1 + 1), if it fills the passage. The first factor is the share of that ceiling over the
+    terms that the store knows (`known`: term to number of passages). The second factor is the share of the query's
+    information in those terms, so that a question of unknown words scores low however well its one known word fits. For
+    one query the order is BM25's (positive, larger is better).
     """
     # The weight that SQLite's `bm25()` gives a term (Robertson's, floored).
     ceiling = sum(max(1e-6, math.log((documents - n + 0.5) / (n + 0.5))) for n in known.values()) * (K1 + 1)

@@ -1,6 +1,6 @@
 """Reading files: in a process of its own with limits of time and memory, as a stream of small messages.
 
-A file that takes the process down, or goes over a limit, is reported as failed, and another goes on with the next.
+If a file ends the process, or exceeds a limit, it is reported as failed, and a new process goes on with the next file.
 """
 
 import pickle
@@ -22,17 +22,17 @@ from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
 from cragraph.store.records import sha256_of
 from cragraph.types import Passage
 
-_SPLITTER: Final = 5  # to be raised when loading or splitting changes so much that files should be read again
-COUNTING: Final = 5.0  # seconds that counting the rows of a file goes on beyond what is taken of it
-PIECE: Final = 128  # passages a message at most, which bounds what is held of a file that is larger than memory
-_AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, where the system has pipes that hold as much
+_SPLITTER: Final = 5  # raised when loading or splitting changes so much that files should be read again
+COUNTING: Final = 5.0  # seconds at most for counting the rows of a file beyond its limit
+PIECE: Final = 128  # passages of a message at most, which bounds the memory for large files
+_AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, if the system's pipes hold as much
 _READY: Final = "ready"
 _SERVE: Final = "import sys; from cragraph.store.reading import serve; serve()"
 
 
 @dataclass(frozen=True, slots=True)
 class SplitOptions:
-    """Characters a chunk has at most, and characters at most that it repeats of the one before it."""
+    """Characters of a chunk at most, and characters that it repeats of the chunk before at most."""
 
     chunk_size: int = CHUNK_SIZE
     chunk_overlap: int = CHUNK_OVERLAP
@@ -42,16 +42,16 @@ class SplitOptions:
 
     @property
     def name(self) -> str:
-        """The same for the same way of splitting; a file whose name differs from this is split again."""
+        """The name of these options: a file that was split with another name is split again."""
         return f"{_SPLITTER}/{self.chunk_size}/{self.chunk_overlap}"
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some passages of a file, with their `vectors` where its reader embeds; the `last` has the total.
+    """Some passages of a file, with `vectors` if its reader embeds; the `last` portion has the total.
 
-    `left_out` says from where on a file of too many chunks is left out, such as "row 50,001", and `of` how long the
-    file is, such as "100,000 rows"; both come with the last portion.
+    `left_out` is the place from which a file with too many chunks is left out, such as "row 50,001", and `of` the
+    length of the file, such as "100,000 rows"; both come with the last portion.
     """
 
     source: str
@@ -78,9 +78,9 @@ Message = Portion | Failed
 def read(
     sources: Iterable[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
 ) -> Iterator[Message]:
-    """Every file as one or more pieces, the last marked as such, or as a failure at the point where it failed.
+    """Read every file as one or more portions, the last one marked; a failure ends a file's portions.
 
-    A file that is put among those `given_up` is read no further.
+    A file in `given_up` is read no further.
     """
     for source in sources:
         try:
@@ -120,7 +120,7 @@ def _passages(documents: Iterable[Document], options: SplitOptions) -> Iterator[
 
 
 def _place(passage: Passage) -> str:
-    """Where a passage stands in its file, as far as people can find it there."""
+    """The place of a passage in its file, for people: row or page."""
     if isinstance(row := passage["metadata"].get("row"), int):
         return f"row {row:,}"
     if rows := passage["metadata"].get("rows"):
@@ -129,7 +129,7 @@ def _place(passage: Passage) -> str:
 
 
 def _length(rest: Iterable[Document], last: Passage) -> str:
-    """How many rows a file has, counted for a few seconds at most; empty for a file that is no list of rows."""
+    """The number of a file's rows, counted for a few seconds at most; empty for a file without rows."""
     if not (rows := last["metadata"].get("rows")):
         return ""
     until, cut = monotonic() + COUNTING, False
@@ -143,7 +143,7 @@ def _length(rest: Iterable[Document], last: Passage) -> str:
 def messages(
     sources: Sequence[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
 ) -> Generator[Message, None, None]:
-    """The files' messages in order, read by processes of their own; without `limits` by this one."""
+    """The files' messages in order, from a separate process; without `limits` from this process."""
     rest = list(sources)
     while rest and limits:
         code = yield from _ahead(rest, options, limits, given_up)
@@ -163,9 +163,9 @@ def messages(
 def _ahead(
     rest: list[str], options: SplitOptions, limits: Limits, given_up: Container[str]
 ) -> Generator[Message, None, int | None]:
-    """The messages of a process that reads ahead, whose exit code is given; takes what is finished off `rest`.
+    """The messages of a process that reads ahead; returns its exit code and removes finished files from `rest`.
 
-    It ends with a file that is given up, which stays the first of the rest.
+    Ends with a file that is given up, which stays the first of `rest`.
     """
     started = False
     with subprocess.Popen(
@@ -193,7 +193,7 @@ def _ahead(
 
 
 def serve() -> None:
-    """In the process that reads: read the files that stdin names and write their messages to stdout."""
+    """Run the reading process: read the files named on stdin and write their messages to stdout."""
     out = own_output()
     sources, options, limits = pickle.load(sys.stdin.buffer)
     bound_memory(limits.memory_mb)

@@ -1,4 +1,4 @@
-"""What a store keeps: passages with the files that hold them, and the vectors that one model made of them."""
+"""Records of a store: passages with their files, and their vectors by one model."""
 
 import math
 import os
@@ -20,33 +20,33 @@ from cragraph.types import Passage
 T = TypeVar("T")
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
-DEFAULT: Final = "default"  # the collection of files that nobody put into another, and all of an older store
-FIELD: Final = "collection"  # what a filter calls it, and the metadata of a passage that is in a named one
+DEFAULT: Final = "default"  # the collection of files without another, and of all files of an older store
+FIELD: Final = "collection"  # its name in filters, and in the metadata of passages of a named collection
 
 FIELDS: Final[Mapping[str, str]] = {
     "doc_id": "text", "chunk_index": "number", "start_index": "number",
     "source": "text", "filename": "text", "page": "number",
 }  # fmt: skip
-"""The fields of a passage that can be filtered by, beside its own metadata, with their types."""
+"""The fields of every passage that filters may use beside its metadata, with their types."""
 
 
 LEFT_OUT: Final = "left_out"
-"""What the store keeps of files that are not in to their end: the limit, from where on, and of how much. In the
-metadata of a passage of such a file it is said in words; it is no part of what is stored of the passage."""
+"""The key for files that were cut: the limit, the place of the cut, and the file's length. The metadata of their
+passages says it in words; it is not stored with the passages."""
 
 
 def left_out(place: str, of: str = "") -> str:
-    """What is left out of a file, in words: `place` is the first place that is not in, `of` how long the file is."""
+    """What was left out of a file, in words: `place` is the first missing place, `of` the file's length."""
     if place.startswith("row "):
         return f"only the first {int(place[4:].replace(',', '')) - 1:,}{f' of {of}' if of else ' rows'} are in"
     return f"left out from {place} on"
 
 
 class Origin(NamedTuple):
-    """The file that chunks came from, as it was when they were made.
+    """The file of some chunks, in the state in which it was read.
 
-    `options` names how it was split, `chunks` how many it gave (-1: not known yet). It is whole when that many are in.
-    A file is in one `collection`.
+    `options` names the splitting options, `chunks` is the number of chunks (-1: not known yet). The file is complete
+    when that many are in. A file is in one `collection`.
     """
 
     source: str
@@ -59,18 +59,17 @@ class Origin(NamedTuple):
 
     @property
     def state(self) -> tuple[str, str, str]:
-        """What tells it from other states and other files."""
+        """The key of this state of the file."""
         return (self.source, self.sha256, self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What the store holds of one source; `size` (bytes) is None where the source is no file that was ingested.
+    """A stored document; `size` (bytes) is None if its source is no ingested file.
 
-    `complete` is False for a file of which only a part is in, because writing to a server was cut off or the rest was
-    damaged. `collection` is the one that it is in. `doubts` say in sentences why the file may not say what was read.
-    `left_out` says what of a file is not in, because it gives too many chunks: "only the first 50,000 of 100,000 rows
-    are in".
+    `complete` is False if only a part of the file is in, because writing to a server was cut off or the rest was
+    damaged. `doubts` are sentences on why the reading of the file may be wrong. `left_out` says what is missing from a
+    file with too many chunks: "only the first 50,000 of 100,000 rows are in".
     """
 
     source: str
@@ -86,11 +85,11 @@ class StoredDocument:
 
 
 Key = tuple[str, str]
-"""The collection of a passage and its id: what tells it from all others of a store."""
+"""The key of a passage in a store: its collection and its id."""
 
 
 class Item(NamedTuple):
-    """A passage, the files that hold it, the bytes of its vector where that is known, and its collection."""
+    """A passage with its files, its collection, and the bytes of its vector if known."""
 
     passage: Passage
     origins: Sequence[Origin] = ()
@@ -99,12 +98,12 @@ class Item(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """What tells it from all others of the store."""
+        """The key of the passage in its store."""
         return self.collection, self.passage["chunk_id"]
 
 
 def checked(passage: Passage) -> Passage:
-    """The passage as it can be stored, in JSON and UTF-8; InputError for half of a surrogate pair in its text."""
+    """The passage in storable form (JSON and UTF-8). Raises InputError for half of a surrogate pair in its text."""
     try:
         passage["text"].encode("utf-8")
     except UnicodeEncodeError as error:
@@ -129,7 +128,7 @@ def _plain(value: Any) -> Any:
 
 
 def filterable(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
-    """The entries that can be filtered by: text, numbers of 64 bits and booleans under a plain name."""
+    """The entries that filters may use: text, numbers of 64 bits and booleans under a plain name."""
 
     return {
         key: value
@@ -153,7 +152,7 @@ def iso_time(ns: int) -> str:
 
 
 def at_home(path: str | os.PathLike[str]) -> Path:
-    """A path with the home folder for its `~`; as it is where there is no such user."""
+    """A path with `~` expanded; unchanged if there is no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -178,7 +177,7 @@ def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def as_floats(vectors: Iterable[Sequence[float]]) -> Floats:
-    """Vectors as float32 (n, dimension); StoreError where they differ in length or hold what is no finite number."""
+    """Vectors as float32 (n, dimension). Raises StoreError for different lengths or numbers that are not finite."""
     try:
         array = np.asarray(list(vectors) or np.empty((0, 0)), dtype=np.float32)
         if array.ndim != 2 or not np.isfinite(array).all():
@@ -196,7 +195,7 @@ def from_bytes(rows: Sequence[bytes]) -> Floats:
 
 
 def unit(matrix: Floats) -> Floats:
-    """The vectors, one per row, at length 1."""
+    """The row vectors scaled to length 1."""
     scaled: Floats = matrix / np.maximum(np.linalg.norm(matrix, axis=-1, keepdims=True), 1e-12)
     return scaled
 
@@ -210,12 +209,12 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, embeddings: "Embeddings") -> "Identity":
-        """What the embeddings say of themselves: `name` (else `model`, else the class) and `dimension`, if they do."""
+        """The identity of embeddings: `name` (else `model`, else the class) and `dimension` if they have one."""
         own = getattr(embeddings, "name", None) or getattr(embeddings, "model", None)
         return cls(str(own or type(embeddings).__name__), int(getattr(embeddings, "dimension", 0) or 0))
 
     def check(self, stored: "Identity", where: str) -> None:
-        """Raises StoreMismatchError where the store at `where` was built with another model."""
+        """Raises StoreMismatchError if the store at `where` was built with another model."""
         dimensions = {self.dimension, stored.dimension} - {0}
         if (self.model, self.metric) != (stored.model, stored.metric) or len(dimensions) > 1:
             by_name = f" (CRAG_EMBEDDINGS={stored.model})" if ":" in stored.model else ""

@@ -1,4 +1,4 @@
-"""The store: what was ingested, in the tables of a SQLite file, found by meaning and by words."""
+"""The store: ingested passages in the tables of a SQLite file, searched by meaning and by words."""
 
 import json
 import os
@@ -44,11 +44,11 @@ from cragraph.store.records import (
 from cragraph.types import Passage
 
 NAME: Final = "cragraph.db"  # the file in a store's folder
-NEW: Final = "cragraph.new.db"  # what is to take its place
+NEW: Final = "cragraph.new.db"  # the new file that will replace it
 BATCH: Final = 256  # passages embedded and written at a time
 _AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
-_UPGRADED: Final = "upgraded"  # what the store keeps of the files of an older version that it was made from
-_MENDED: Final = "mended"  # what the store keeps of how it was mended, until an ingest has brought back what was lost
+_UPGRADED: Final = "upgraded"  # key: the files of the older version from which the store was made
+_MENDED: Final = "mended"  # key: the loss after a repair, until an ingest has read the lost files again
 
 SALVAGED: Final = (
     f"The store was damaged: {{kept}} of {{all}} passages could be read and are kept, the rest is gone. {_AGAIN}"
@@ -62,12 +62,11 @@ CHANGED: Final = (
 
 
 class Store:
-    """What was ingested; made by `open_store`, may be shared by threads.
+    """The ingested passages; made by `open_store`, may be shared by threads.
 
     `where` filters by metadata in Chroma's language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or");
-    it is checked against `fields()` and raises InputError for a field that does not exist. A passage of a named
-    collection says so in its metadata, and `where` may name collections: {"collection": "work"}. Without that all are
-    searched.
+    it is checked against `fields()` and raises InputError for an unknown field. The metadata of a passage name its
+    collection, and `where` may name collections: {"collection": "work"}. Without that all collections are searched.
     """
 
     def __init__(self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str) -> None:
@@ -83,7 +82,7 @@ class Store:
     def dense(self, query: str, k: int, where: Where = None) -> list[Passage]:
         """The `k` passages nearest in meaning, best first; `retrieval_score` is their cosine, with 0 for below 0."""
         filters = self._filters(where)
-        if k < 1 or not query.strip() or not self.fields():  # which an empty store has none of
+        if k < 1 or not query.strip() or not self.fields():  # an empty store has no fields
             return []
         vectors = as_floats([self._embeddings.embed_query(query)])
         self._check(vectors)
@@ -94,7 +93,7 @@ class Store:
         return self._once(self._lexical, query, k, self._filters(where))
 
     def _once(self, search: Callable[..., list[Passage]], query: Any, k: int, filters: Where) -> list[Passage]:
-        """The best `k` of a search, each once: the same text may be in several collections."""
+        """The best `k` passages of a search without repetitions: a text may be in several collections."""
         found = search(query, 2 * k if len(self.index.collections()) > 1 else k, filters)
         return list({passage["chunk_id"]: passage for passage in reversed(found)}.values())[::-1][:k]
 
@@ -105,11 +104,11 @@ class Store:
         return sorted(self.index.collections().values(), key=lambda name: (name != DEFAULT, name.casefold()))
 
     def known(self, name: str) -> str:
-        """The name of a collection as it is written here, whatever its capitals; InputError where there is none."""
+        """The stored name of a collection, ignoring case; InputError if there is none."""
         return known_name(name, self.names(), self.location)
 
     def held(self) -> list[Held]:
-        """The collections, with how much is in each."""
+        """The collections, with their numbers of documents and passages."""
         rows = self.documents()
         return [
             Held(name, sum(row.collection == name for row in rows), len(self.index.rows_in_collection(name)))
@@ -117,9 +116,10 @@ class Store:
         ]
 
     def move(self, sources: Iterable[str], to: str) -> list[str]:
-        """Put sources into a collection, which is made where it is new; returns those that moved, in order of name.
+        """Move sources into a collection, new or not; returns the moved ones in order of name.
 
-        Nothing is read or embedded again, but what a passage says of its file where another file shares its text.
+        Nothing is read or embedded again. A text that another file shares is an exception: the next ingest reads its
+        file.
         """
         to = checked_name(to)
         to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
@@ -134,7 +134,7 @@ class Store:
         held = dict(self.index.items(self.index.rows_of(source)))
         shared = self.index.shared(held, source)
         states = [origin._replace(collection=to) for origin in self.index.states(source)][-1:]
-        if shared:  # what is known of these may be the other file's, so the next ingest reads this one again
+        if shared:  # their metadata may be the other file's, so the next ingest reads this file again
             states = [origin._replace(size=0) for origin in states]
         items = []
         for row, item in held.items():
@@ -147,7 +147,7 @@ class Store:
         self._write([(source, states[0] if states else None)], self._embedded(items))
 
     def rename(self, old: str, new: str) -> str:
-        """Call a collection otherwise; returns the new name. InputError where there is one of that name already."""
+        """Rename a collection; returns the new name. Raises InputError if that name is taken."""
         new = checked_name(new)
         with self.writing():
             old = self.known(old)
@@ -162,7 +162,7 @@ class Store:
         return new
 
     def drop(self, name: str) -> list[str]:
-        """Remove a collection with all that is in it; returns the sources that were. The files themselves stay."""
+        """Remove a collection from the store; returns its sources. The files themselves stay."""
         with self.writing():
             name = self.known(name)
             sources = [document.source for document in self.documents({FIELD: name})]
@@ -178,22 +178,22 @@ class Store:
         return self.index.get(chunk_ids)
 
     def count(self) -> int:
-        """How many passages there are."""
+        """The number of passages."""
         return self.index.count()
 
     def documents(self, where: Where = None) -> list[StoredDocument]:
-        """What is in the collections that a filter lets through, one source per row, in order of name."""
+        """The documents of the collections that a filter lets through, one source per row, in order of name."""
         through = self._through(where)
         return [document for document in self.index.documents() if document.collection in through]
 
     def unfinished(self) -> dict[str, int]:
-        """Files that were not read to their end, with how many of their passages wait, unseen, to be completed."""
+        """Files that were not read to their end, with the number of their staged passages, which no search sees."""
         return self.index.staged_sources()
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats:
         """Unit vectors of these passages, float32 (n, dimension), in the order asked; zeros for an unknown id.
 
-        A passage that was found a moment ago may be gone, where another process writes.
+        Another process may have removed a passage since it was found.
         """
         known = self._vectors.vectors(chunk_ids)
         none = np.zeros(self.index.identity.dimension, dtype=np.float32)
@@ -210,27 +210,28 @@ class Store:
         return self.index.adjacent(passage, before, after)
 
     def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
-        """The passages of a source in the order of its text or its rows, at most so many."""
+        """The passages of a source in the order of its text or its rows, at most `most`."""
         return self.index.of_source(source, self._filters(where), most)
 
     def fields(self, where: Where = None) -> dict[str, str]:
-        """The fields that can be filtered by where a filter searches, with their types: text, number or true/false."""
+        """The fields that filters may use in the collections of a filter, with their types: text, number or
+        true/false."""
         return self.index.fields(self._through(where))
 
     @property
     def files(self) -> "ReadFiles":
-        """The files that were ingested and are still as they were read; `path in store.files` asks for one."""
+        """The ingested files that have not changed since; `path in store.files` asks for one."""
         return ReadFiles(self.index)
 
     @property
     def notes(self) -> list[str]:
-        """What is degraded in this store at present, in plain sentences."""
+        """The present degradations of this store, in plain sentences."""
         misfit = MISFIT.format(n=len(self.index.misfits)) if self.index.misfits else ""
         mended = self.index.meta(_MENDED, "")
         return list(dict.fromkeys(filter(None, (*self._notes, mended, misfit))))
 
     def problems(self) -> list[str]:
-        """What is wrong with the store, each with what to do about it; reads all of it."""
+        """The faults of the store, each with its remedy; reads the whole store."""
         again = "run cragraph ingest again on the same folders, which reads what is missing."
         problems = self.notes
         for what in self.index.damage():
@@ -245,7 +246,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the store's lock over several writes; raises StoreLockedError where another process is writing."""
+        """Hold the store's lock over several writes. Raises StoreLockedError if another process is writing."""
         with self._lock():
             self._depth += 1
             try:
@@ -253,14 +254,14 @@ class Store:
             finally:
                 self._depth -= 1
                 if not (self._depth or self._turns):
-                    with suppress(StoreError):  # what was written is in the log
+                    with suppress(StoreError):  # the change is in the log
                         self.index.settle()
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:
-        """Hold nothing over several writes, so that others may write between them; the file is sealed at the end.
+        """Several writes without holding the lock between them, so that others may write; seals the file at the end.
 
-        Raises StoreLockedError where another process is writing and goes on to.
+        Raises StoreLockedError if another process goes on writing.
         """
         with self.writing():
             self._turns += 1
@@ -273,7 +274,7 @@ class Store:
 
     @contextmanager
     def _change(self, **meta: Any) -> Iterator[tuple[Connection, int]]:
-        """One change, all of it or nothing: its transaction and its number."""
+        """One transaction with its number."""
         with self.writing():
             number = self.index.generation + 1
             with self.index.write(generation=number, **meta) as db:
@@ -286,10 +287,10 @@ class Store:
         vectors: Floats | None = None,
         collection: str = DEFAULT,
     ) -> int:
-        """Add passages to a collection, or rewrite those that are in; returns how many were new.
+        """Add passages to a collection, or rewrite them; returns the number of new ones.
 
-        `origin` names the file that they come from. Texts that are in already are not embedded again, nor those that
-        come with `vectors`, float32 (n, dimension).
+        `origin` names their file. Texts that are stored already are not embedded again, nor passages that come with
+        `vectors`, float32 (n, dimension).
         """
         origins = (origin,) if origin else ()
         home = origin.collection if origin else checked_name(collection)
@@ -299,22 +300,22 @@ class Store:
             return sum(self.commit([], batch) for batch in batched(items, BATCH))
 
     def delete(self, chunk_ids: Sequence[str]) -> None:
-        """Remove passages by id; unknown ids do no harm."""
+        """Remove passages by id; unknown ids are ignored."""
         with self._change() as (db, _):
             self.index.drop(db, [row for row, _ in self.index.embedded(chunk_ids).values()])
 
     def release(self, source: str) -> int:
-        """Remove the passages that only this source holds, and its record; returns how many."""
+        """Remove a source's record and the passages that only it holds; returns their number."""
         before = self.index.count()
         self.commit([(source, None)], [])
         return before - self.index.count()
 
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
-        """Embed passages of a file that is still being read and keep them, unseen, until it is committed."""
+        """Embed and stage passages of a file that is still being read; no search sees them before `commit`."""
         waiting = self.index.staged_ids(origin)
         items = self._embedded([item for item in items if item.key[1] not in waiting])
         with self.writing():
-            waiting = self.index.staged_ids(origin)  # by an earlier run that was cut off
+            waiting = self.index.staged_ids(origin)  # staged by an earlier run that was cut off
             made = self._embedded([item for item in items if item.key[1] not in waiting])
             stored = self._vectors.vectors([item.key[1] for item in made if item.vector is None])
             self.index.stage((i._replace(vector=i.vector or stored[i.key[1]].tobytes()) for i in made), origin)
@@ -322,9 +323,10 @@ class Store:
     def commit(self, files: Files, items: Sequence[Item]) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
-        A file without an origin is taken out. What nothing holds any more goes. Items of no file in `files` are added.
+        A file without an origin is removed. Passages that no file holds are removed. Items of no file in `files` are
+        added.
         """
-        items = self._embedded(items)  # before the lock is taken: embedding takes long, and writing does not
+        items = self._embedded(items)  # before the lock is taken: embedding takes long, writing does not
         with self.writing():
             return self._write(files, self._embedded(items))
 
@@ -334,7 +336,7 @@ class Store:
             return self.index.commit(db, files, items, number)
 
     def _embedded(self, items: Sequence[Item]) -> list[Item]:
-        """The items, each once and as it can be stored, with the vectors of those whose text is not in already."""
+        """The items in storable form without repetitions, with vectors for texts that are not stored yet."""
         distinct: dict[Key, Item] = {}
         for item in items:  # files that share a text all hold it
             held = distinct[item.key].origins if item.key in distinct else ()
@@ -362,7 +364,7 @@ class Store:
     # -- the rest --------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Let go of files and connections; closing twice does no harm."""
+        """Close files and connections; closing twice does no harm."""
         if not self._closed:
             self._closed = True
             self._vectors.close()
@@ -382,19 +384,19 @@ class Store:
         return checked_where(where, fields) if fields else None
 
     def _through(self, where: Where) -> list[str]:
-        """The collections of which a filter may let something through."""
+        """The collections that a filter may let through."""
         names = self.names()
         return [name for name in names if may_pass(with_names(where, names, self.location), name)] if where else names
 
     def mended(self) -> None:
-        """Forget that something was lost: an ingest has read all that was missing."""
+        """Clear the record of a loss: an ingest has read all missing files."""
         if self.index.meta(_MENDED) and not self.index.homes().keys() - self.index.sources().keys():
             with self.writing():
                 self.index.keep(**{_MENDED: ""})
         self._notes = []
 
     def _mend(self) -> None:
-        """Bring a file in order that is not as its last user left it."""
+        """Repair a file that is not in the state in which its last user left it."""
         left, lost = self.index.left()
         note = LOST.format(n=lost) if lost else ""
         if left == "changed" and self.index.read_only:
@@ -411,7 +413,7 @@ class Store:
             self._notes.append(note)
 
     def _salvage(self) -> str:
-        """Move what can be read, and is what was written, into a new file; vectors that are gone are made again."""
+        """Copy intact passages into a new file; lost vectors are made again."""
         assert self.index.path is not None
         path = self.index.path.with_name(NEW)
         remove(path)
@@ -438,7 +440,7 @@ def filled(
     origins: Collection[Origin],
     meta: Mapping[str, Any],
 ) -> tuple[int, int]:
-    """Put what could be read of another file into this one: how many of how many passages went in."""
+    """Fill an index with the intact parts of another file; returns the passages copied, and those that there were."""
     wanted, known, kept, count = Identity.of(embeddings), set(origins), 0, 0
     stored = Identity(str(meta.get("model") or wanted.model))
     values = {"model": stored.model, "generation": meta.get("generation", 0)}
@@ -465,7 +467,7 @@ def filled(
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """Tells files that ingest read, and that hold what they held then, from whatever else a passage may name."""
+    """The set of files that ingest read and that have not changed since."""
 
     index: Index
 
@@ -493,13 +495,13 @@ def open_store(
     create: bool = True,
     patience: float = PATIENCE,
 ) -> Store:
-    """Open the store in a folder; None keeps it in memory.
+    """Open the store in a folder; None makes a store in memory.
 
-    A write waits so many seconds of `patience` for another process's. A store of an older version is brought to this.
+    A write waits up to `patience` seconds for another process. A store of an older version is upgraded.
 
     Raises:
-        StoreError: where it cannot be opened, or is not there and `create` is False.
-        StoreMismatchError: where its vectors were made by another model.
+        StoreError: the store cannot be opened, or is missing and `create` is False.
+        StoreMismatchError: its vectors were made by another model.
     """
     folder = None if target is None else at_home(target)
     lock, wanted = WriteLock(folder, patience), Identity.of(embeddings)
@@ -523,9 +525,9 @@ def open_store(
 
 
 def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | None:
-    """Bring the files of older versions in a folder to this one; what they hold, in memory, where it cannot be written.
+    """Upgrade the files of older versions in a folder; in memory if the folder cannot be written.
 
-    The new file takes the place of the old ones at once, so that a kill leaves either.
+    The new file replaces the old ones in one step, so that a kill leaves either version whole.
     """
     path, new = folder / NAME, folder / NEW
     if not (files := upgrades.old_files(folder)):
@@ -535,7 +537,7 @@ def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | 
             taken = json.loads(index.meta(_UPGRADED, "[]"))
         for old in files:
             with suppress(OSError):
-                if upgrades.mark(old) in taken:  # before a kill; others are a person's own
+                if upgrades.mark(old) in taken:  # left by a kill; other files are the user's own
                     remove(old)
         return None
     try:
@@ -565,7 +567,7 @@ def _take_over(index: Index, embeddings: Embeddings, files: Mapping[Path, str]) 
     seen, left_out = set[str](), dict[str, Any]()
     for path, collection in files.items():
         old = upgrades.version_3(path, collection)
-        # A move that was cut off left a file in two collections: one of them will do.
+        # A move that was cut off left a file in two collections: one of them is enough.
         origins = [origin for origin in old.origins if origin.source not in seen]
         items = (i for i in old.items if not (i and i.origins and all(o.source in seen for o in i.origins)))
         one, all_ = filled(index, embeddings, items, origins, old.meta)
@@ -584,7 +586,7 @@ def _take_over(index: Index, embeddings: Embeddings, files: Mapping[Path, str]) 
 
 
 def _file(folder: Path, create: bool) -> Path:
-    """The file of a store in a folder, which is made where it may be."""
+    """The path of a store's file in a folder; makes the folder with `create`."""
     path = folder / NAME
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")

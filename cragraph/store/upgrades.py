@@ -1,4 +1,4 @@
-"""Upgrades: stores of older versions, read as this version keeps them; a function for each version that was left.
+"""Upgrades: one function per older version that reads its stores in this version's form.
 
 A version that changes the tables adds the function that reads the version before it, and a test with such a store.
 """
@@ -19,7 +19,7 @@ from cragraph.types import Passage
 
 @dataclass
 class Old:
-    """What can be read of a file of an older version; None stands for a passage that is not what was written."""
+    """The readable content of an older version's file; None stands for a damaged passage."""
 
     meta: dict[str, Any]
     origins: list[Origin]
@@ -39,13 +39,13 @@ def old_files(folder: Path) -> dict[Path, str]:
 
 
 def mark(path: Path) -> list[Any]:
-    """What tells a file from a later one of its name."""
+    """A mark that differs for a later file of the same name."""
     status = path.stat()
     return [path.name, status.st_size, status.st_mtime_ns]
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    for mode in ("rw", "ro&immutable=1"):  # the second in a folder that cannot be written
+    for mode in ("rw", "ro&immutable=1"):  # the second for a folder that cannot be written
         with suppress(sqlite3.OperationalError):
             db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, check_same_thread=False)
             db.text_factory = lambda text: str(text, "utf-8", "replace")
@@ -65,7 +65,7 @@ def _named_3(stem: str) -> str:
 
 
 def version_3(path: Path, collection: str) -> Old:
-    """What can be read of a collection's file."""
+    """The readable content of a collection's file."""
     db = _opened(path)
 
     def read(sql: str) -> Iterator[tuple[Any, ...]]:

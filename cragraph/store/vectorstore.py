@@ -1,4 +1,4 @@
-"""Any LangChain vector store as the store: Chroma in a folder or on a server, and whatever a program brings.
+"""Any LangChain vector store as the store: Chroma in a folder or on a server, or a program's own.
 
 A chunk is a document whose metadata has its place and its collection. The first chunk of a file is written last and has
 the record of the file, so that a file counts as read only once all of it is in. Documents that somebody else put in
@@ -53,12 +53,12 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
-POOL: Final = 300  # documents nearest in meaning among which words are searched: lab/benchmarks/chroma_paths.py
-PAGE: Final = 2_000  # documents a request
-MOST: Final = 100_000  # documents that are listed of a store that can only be listed by a search
-SAMPLE: Final = 300  # documents that are looked at for the fields that can be filtered by
+POOL: Final = 300  # nearest documents that are searched by words: lab/benchmarks/chroma_paths.py
+PAGE: Final = 2_000  # documents per request
+MOST: Final = 100_000  # documents listed at most, if the store can be listed only by a search
+SAMPLE: Final = 300  # documents sampled for the fields that filters may use
 LOOK_SECONDS: Final = 5.0
-OURS, FILE = "cragraph", "file_chunks"  # the keys of our own: the rest of a passage, and how many chunks a file gave
+OURS, FILE = "cragraph", "file_chunks"  # own keys: the rest of a passage, and a file's number of chunks
 FILE_KEYS: Final = (FILE, "file_sha256", "file_size", "file_time", "file_options")
 _NAMES: Final = UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff")
 _PLACE: Final = (*FIELDS, "chunk_id")
@@ -66,9 +66,9 @@ _ANY: Final = "text or number or true/false"
 
 
 class LangChainStore:
-    """What lies in a LangChain vector store, searched and filled as a store of our own.
+    """A LangChain vector store with the interface of `Store`.
 
-    `where` filters by metadata as everywhere. `lock` keeps other writers away from a folder; a server takes several.
+    `where` filters by metadata as in `Store`. `lock` keeps other writers away from a folder; a server takes several.
     """
 
     def __init__(self, source: Any, location: str = "", lock: WriteLock | None = None) -> None:
@@ -84,7 +84,7 @@ class LangChainStore:
         self._staged: list[Item] = []
         self._fields: tuple[float, int, dict[str, str]] = (-LOOK_SECONDS, 0, {})
         self._writes = 0
-        self._left_out: dict[str, Any] | None = None  # what ingest keeps of files that are not in whole
+        self._left_out: dict[str, Any] | None = None  # the record of cut files
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class LangChainStore:
         return type(self.source).__name__
 
     def _ask(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """What the vector store answers; whatever its client raises becomes a StoreError."""
+        """The result of a call of the vector store; any error of its client becomes a StoreError."""
         try:
             return ask(*given, **named)
         except (CragError, NotImplementedError, MemoryError):
@@ -150,7 +150,7 @@ class LangChainStore:
         """The `k` that share the rarest words of those nearest in meaning; `retrieval_score` is BM25 in 0..1."""
         pool, words = self.dense(query, max(k, POOL), where), list(dict.fromkeys(terms(query)))
         bodies = [terms(contextual_text(passage)) for passage in pool]
-        sets, many = [*map(set, bodies)], 2 * len(pool)  # a word that half of the nearest have still tells something
+        sets, many = [*map(set, bodies)], 2 * len(pool)  # a word in half of the nearest documents still counts
         frequency = {word: sum(word in one for one in sets) for word in words}
         known = {word: frequency[word] for word in discriminating(frequency, many)}
         if not known:
@@ -165,7 +165,7 @@ class LangChainStore:
         return found[:k]
 
     def vectors(self, chunk_ids: Sequence[str]) -> Floats | None:
-        """Unit vectors of passages that were found last; None where the store gives none."""
+        """Unit vectors of the passages found last; None if the store gives no vectors."""
         if any(chunk_id not in self._vectors for chunk_id in chunk_ids):
             return None
         return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
@@ -177,7 +177,7 @@ class LangChainStore:
         wanted = list(dict.fromkeys(chunk_ids))
         found = {p["chunk_id"]: p for p in map(read, self._all({"chunk_id": {"$in": wanted}}))} if wanted else {}
         if missing := [chunk_id for chunk_id in wanted if chunk_id not in found]:
-            with suppress(NotImplementedError, StoreError):  # some take ids of their own form alone
+            with suppress(NotImplementedError, StoreError):  # some stores take only ids of their own form
                 found |= {p["chunk_id"]: p for p in map(read, self._ask(self.source.get_by_ids, missing))}
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
@@ -200,18 +200,18 @@ class LangChainStore:
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
 
     def count(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         own = getattr(self.source, "_collection", None)
         if own is not None:
             return int(self._ask(own.count))
         return len(self._all())
 
     def documents(self, where: Where = None) -> list[StoredDocument]:
-        """What is in the store, one source per row, in order of name."""
+        """The stored documents, one source per row, in order of name."""
         rows: dict[tuple[str, str], StoredDocument] = {}
         listed = self._all(_both({FILE: {"$gte": 0}}, where))
         if sum(int(one.metadata[FILE]) for one in listed) != (len(self._all(where)) if where else self.count()):
-            listed = self._all(where)  # some are of no file that was ingested
+            listed = self._all(where)  # some belong to no ingested file
         for document in listed:
             source = str(document.metadata.get("source") or document.metadata.get("filename") or document.id)
             key = source, str(document.metadata.get(FIELD) or DEFAULT)
@@ -227,7 +227,7 @@ class LangChainStore:
         return [rows[key] for key in sorted(rows)]
 
     def fields(self, where: Where = None) -> dict[str, str]:
-        """The fields that can be filtered by, with their types, as a sample of the documents has them."""
+        """The fields that filters may use, with their types, from a sample of the documents."""
         looked, size, types = self._fields
         if monotonic() - looked >= LOOK_SECONDS:
             sample = [document.metadata for document in self._all(None, SAMPLE)]
@@ -242,21 +242,21 @@ class LangChainStore:
 
     @property
     def generation(self) -> tuple[int, int]:
-        """What differs after every change made here, and every few seconds for the changes of others."""
+        """A value that changes with every change made here, and every few seconds for changes by others."""
         return self._writes, int(monotonic() / LOOK_SECONDS)
 
     @property
     def files(self) -> Container[str]:
-        """The files that were ingested and are there as they were read."""
+        """The ingested files that have not changed since."""
         return _Files(self)
 
     @property
     def notes(self) -> list[str]:
-        """What is degraded: nothing is."""
+        """The degradations: always none."""
         return []
 
     def problems(self) -> list[str]:
-        """What is wrong with the store: raises StoreError where it does not answer."""
+        """The faults of the store: raises StoreError if it does not answer."""
         self.count()
         return []
 
@@ -268,20 +268,20 @@ class LangChainStore:
         return sorted(names, key=lambda name: (name != DEFAULT, name.casefold()))
 
     def known(self, name: str) -> str:
-        """The name of a collection as it is written there, whatever its capitals; InputError where there is none."""
+        """The stored name of a collection, ignoring case; InputError if there is none."""
         wanted = checked_name(name)
         if (found := {one.casefold(): one for one in (DEFAULT, *self.names())}.get(wanted.casefold())) is None:
             raise InputError(f"there is no collection {wanted!r} in {self.location}: there are {self.names()}.")
         return found
 
     def held(self) -> list[Held]:
-        """The collections, with how much is in each."""
+        """The collections, with their numbers of documents and passages."""
         rows = self.documents()
         each = {name: [row.chunks for row in rows if row.collection == name] for name in self.names()}
         return [Held(name, len(chunks), sum(chunks)) for name, chunks in each.items()]
 
     def move(self, sources: Iterable[str], to: str) -> list[str]:
-        """Put sources into a collection; returns those that moved."""
+        """Move sources into a collection; returns the moved ones."""
         moved, to = [], checked_name(to)
         to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
         for source in dict.fromkeys(sources):
@@ -291,7 +291,7 @@ class LangChainStore:
         return sorted(moved)
 
     def rename(self, old: str, new: str) -> str:
-        """Call a collection otherwise; returns the new name. InputError where there is one of that name already."""
+        """Rename a collection; returns the new name. Raises InputError if that name is taken."""
         old, new = self.known(old), checked_name(new)
         if new.casefold() in {name.casefold() for name in self.names() if name != old}:
             raise InputError(f"there is a collection {new!r} already; wanted another name: move the documents there.")
@@ -299,7 +299,7 @@ class LangChainStore:
         return new
 
     def drop(self, name: str) -> list[str]:
-        """Remove a collection with all that is in it; returns the sources that were. The files themselves stay."""
+        """Remove a collection from the store; returns its sources. The files themselves stay."""
         name = self.known(name)
         sources = [row.source for row in self.documents() if row.collection == name]
         for source in sources:
@@ -322,18 +322,18 @@ class LangChainStore:
     taking_turns = writing
 
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
-        """Keep passages of a file that is still being read, until it is committed."""
+        """Stage passages of a file that is still being read, until `commit`."""
         self._staged = [one for one in self._staged if one.origins == (origin,)] + [*items]
 
     def mended(self) -> None:
-        """Nothing is mended here."""
+        """Nothing to do: there are no repairs here."""
 
     def unfinished(self) -> dict[str, int]:
-        """Files that were not read to their end: nothing of them is kept."""
+        """Files that were not read to their end: always none, as nothing of them is kept."""
         return {}
 
     def commit(self, files: Sequence[tuple[str, Origin | None]], items: Sequence[Item]) -> int:
-        """Make files hold exactly these passages and what was staged of them; returns how many documents are new."""
+        """Make files hold exactly these passages and their staged ones; returns the number of new documents."""
         given, self._staged, new = [*self._staged, *items], [], 0
         for source, origin in files:
             own = [item for item in given if item.passage["source"] == source] if origin else []
@@ -347,19 +347,19 @@ class LangChainStore:
         return new
 
     def add(self, passages: Iterable[Passage]) -> int:
-        """Add passages of no file; returns how many were given."""
+        """Add passages of no file; returns their number."""
         documents = [self._document(Item(passage), None) for passage in passages]
         self._put(documents)
         return len(documents)
 
     def release(self, source: str) -> int:
-        """Remove the passages of a source; returns how many."""
+        """Remove the passages of a source; returns their number."""
         ids = [str(one.id) for one in self._all({"source": source})]
         self._remove(ids)
         return len(ids)
 
     def close(self) -> None:
-        """Let go of the connection, where it was opened here."""
+        """Close the connection if it was opened here."""
 
     def __enter__(self) -> Self:
         return self
@@ -420,7 +420,7 @@ class LangChainStore:
                 return [document for document in found if _fits(document, where)]
 
     def _native(self, where: Where) -> Any:
-        """A checked filter as this kind of vector store wants it."""
+        """A checked filter in the form of this kind of vector store."""
         if where is None:
             return None
         if hasattr(self.source, "similarity_search_with_vectors"):
@@ -432,7 +432,7 @@ class LangChainStore:
 
 @dataclass(frozen=True)
 class FileRecord:
-    """The record of the files in a vector store, each on the first chunk of its file."""
+    """The records of files in a vector store; each is on the first chunk of its file."""
 
     store: LangChainStore
 
@@ -440,35 +440,35 @@ class FileRecord:
         return self.store._all({FILE: {"$gte": 0}})
 
     def sources(self) -> dict[str, Origin]:
-        """Every file that is in, whole, by its name."""
+        """Every complete file, by name."""
         return {origin.source: origin for origin in map(_origin, self._listed())}
 
     def homes(self) -> dict[str, str]:
-        """The collection of every source of which anything is in."""
+        """The collection of every source with passages in the store."""
         return {row.source: row.collection for row in self.store.documents()}
 
     def spoilt(self) -> set[str]:
-        """Sources of which something is not as it was written: the vector store would say."""
+        """Damaged sources: always none, as the vector store checks its own data."""
         return set()
 
     def forget_words(self) -> None:
-        """Words are no index of their own here."""
+        """Nothing to do: there is no index of words here."""
 
     def meta(self, key: str, default: str) -> str:
-        """What is left out of files that give too many chunks, as JSON; listed once: ingest asks after each write."""
+        """What was left out of files with too many chunks, as JSON; cached, because ingest asks after each write."""
         if self.store._left_out is None:
             self.store._left_out = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
         return json.dumps(self.store._left_out)
 
     def keep(self, **meta: str) -> None:
-        """Record what is left out of files."""
+        """Record what was left out of files."""
         new, old = json.loads(meta[LEFT_OUT]), self.store._left_out or {}
         for source in {source for source in (*new, *old) if new.get(source) != old.get(source)}:
             self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
         self.store._left_out = new
 
     def touch(self, _: Any, origin: Origin) -> None:
-        """Record another time of an unchanged file."""
+        """Record a new time of an unchanged file."""
         self._update(origin.source, lambda one: _record(origin))
 
     def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
@@ -477,16 +477,16 @@ class FileRecord:
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """Nothing to begin: every request is a write of its own."""
+        """Nothing to begin: every request is a separate write."""
         yield
 
     def unstage(self, source: str) -> None:
-        """Drop what was staged of a file."""
+        """Drop the staged passages of a file."""
         self.store._staged = []
 
 
 class _Sampled(dict[str, str]):
-    """Fields that a sample showed, of a store that may have others."""
+    """Fields from a sample; the store may have others."""
 
     def __contains__(self, key: object) -> bool:
         return True
@@ -510,7 +510,7 @@ class _Files:
 
 
 def read(document: Any, index: int = 0, score: float | None = None) -> Passage:
-    """A LangChain document as a passage: one of ours, or one of somebody else's with `id`, `source`, `page` and
+    """A LangChain document as a passage: an ingested one, or a foreign one with `id`, `source`, `page` and
     `start_index` under their usual names."""
     document = _plain(document)
     metadata = dict(document.metadata)
@@ -521,7 +521,7 @@ def read(document: Any, index: int = 0, score: float | None = None) -> Passage:
         known = {key: value for key, value in metadata.items() if key not in FILE_KEYS}
         return as_passage({**known, **rest, "text": document.page_content[before:], "retrieval_score": score}, index)
     if "page_label" in metadata and str(metadata["page_label"]).isdigit():
-        metadata["page"] = int(metadata["page_label"])  # beside it, LangChain's PDF loaders count `page` from 0
+        metadata["page"] = int(metadata["page_label"])  # LangChain's PDF loaders count `page` from 0 beside it
     elif isinstance(metadata.get("page"), int) and "total_pages" in metadata:
         metadata["page"] += 1
     if isinstance(metadata.get("page"), str):
@@ -535,7 +535,7 @@ def read(document: Any, index: int = 0, score: float | None = None) -> Passage:
 
 
 def _plain(document: Any) -> Any:
-    """A document with its id in its place, where Qdrant has it among the metadata."""
+    """A document with its id, which Qdrant keeps among the metadata."""
     if "_id" not in document.metadata:
         return document
     about = {key: value for key, value in document.metadata.items() if key not in ("_id", "_collection_name")}
@@ -543,7 +543,7 @@ def _plain(document: Any) -> Any:
 
 
 def _record(origin: Origin) -> dict[str, Any]:
-    """The record of a file, as metadata; times and sizes as text, since some stores keep numbers as fractions."""
+    """The record of a file as metadata, with times and sizes as text, since some stores keep numbers as floats."""
     values = (origin.chunks, origin.sha256, str(origin.size), str(origin.mtime_ns), origin.options)
     return dict(zip(FILE_KEYS, values, strict=True))
 
@@ -573,13 +573,13 @@ def _both(one: Mapping[str, Any], other: Where) -> dict[str, Any]:
 
 
 def _fits(document: Any, where: Where) -> bool:
-    """Whether a filter holds for a document as it lies in the store."""
+    """Whether a filter lets a stored document through."""
     about = document.metadata or {}
     return fits(cast("Passage", dict.fromkeys(_PLACE) | about | {"metadata": about}), where)
 
 
 def _named(where: Any, store: LangChainStore) -> Any:
-    """A filter with the names of collections as they are written in the store; InputError for one that is not there."""
+    """A filter with the stored names of collections; InputError for an unknown one."""
     if isinstance(where, list | tuple):
         return [_named(part, store) for part in where]
     if not isinstance(where, Mapping):
@@ -594,10 +594,10 @@ def _known(value: Any, store: LangChainStore) -> Any:
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:
-    """A checked filter as Chroma wants it: two conditions or more in an `$and`, and one type in a list.
+    """A checked filter in Chroma's form: two or more conditions in an `$and`, and one type in a list.
 
-    Chroma cuts a fraction down before it compares it with a whole number: what this lets through too much is taken out
-    afterwards, and what it would miss is asked for.
+    Chroma truncates a fraction before it compares it with a whole number. So the filter is widened where it would miss
+    documents, and the surplus is removed afterwards.
     """
     ((key, value),) = where.items()
     if key in ("$and", "$or"):
@@ -614,7 +614,7 @@ def chroma_where(where: Mapping[str, Any]) -> Any:
 
 
 def qdrant_filter(where: Mapping[str, Any], payload: str) -> Any:
-    """A checked filter as Qdrant wants it."""
+    """A checked filter in Qdrant's form."""
     from qdrant_client import models
 
     ((key, value),) = where.items()
