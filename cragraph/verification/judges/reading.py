@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import exp, log1p
 from pathlib import Path
@@ -12,11 +12,10 @@ from typing import Any, Final
 from cragraph.language.facts import Comparison, Fact, compare, extract
 from cragraph.language.facts.compare import matches, reckoned
 from cragraph.language.facts.fact import Kind
-from cragraph.language.facts.polarity import denied_stretches, negation_differs, negative, opposite_words, possible
+from cragraph.language.facts.polarity import denied_stretches, negation_differs, negative, opposite_words
 from cragraph.language.markers import without_markers
 from cragraph.language.words import is_light, share, terms, weight
 from cragraph.types import Claim, Passage
-from cragraph.verification.judges.conflict import around
 from cragraph.verification.windows import Space, Window, is_table_row, space
 
 ON_TOPIC = 0.5
@@ -28,8 +27,6 @@ FORMS: Final[frozenset[Kind]] = frozenset(["measure", "money", "percent", "point
 """Kinds of facts that may be written in several ways."""
 _WEIGHED: Final = re.compile(r"\b(?:weigh\w*|heav\w+|load\w*|lift\w*)\b", re.IGNORECASE)
 """Words beside which pounds are no money."""
-OTHER_MATTER = 0.5
-"""A figure belongs to another matter if its sentences cover less than this share of the window's coverage."""
 CLOSER = 0.15  # a window with other facts must cover this much more of the claim to be the window that it is judged by
 NEGATED = 0.75
 """Least coverage at which a claim with a negation that its window lacks is not supported: of such training claims one
@@ -110,13 +107,6 @@ class Readings:
         lacking = [fact for fact, formula in formulas.items() if not formula]
         coverage = float(space.coverage[place, number])
         elsewhere = compare(lacking, self._facts, self._text)
-        displaced = [
-            (fact, other)
-            for fact in figures
-            if fact not in lacking or fact in elsewhere.matched
-            if (other := self._of_another_matter(fact, figures, number, sentence))
-        ]
-        elsewhere = replace(elsewhere, conflicting=(*elsewhere.conflicting, *displaced))
         nowhere = elsewhere.lacking
         negated = negation_differs(claim, sentence.text)
         opposite = opposite_words(claim, sentence.text)
@@ -135,7 +125,6 @@ class Readings:
                 "names_missing": 1 - named.share,
                 "negation": float(negated),
                 "opposite": float(opposite is not None),
-                "unsure": float(possible(sentence.text) and not possible(claim)),
                 "new_words": log1p(len(new)),
                 "new_weight": max(map(weight, new), default=0.0) / total,
                 "length": log1p(len(heavy)),
@@ -168,21 +157,6 @@ class Readings:
                 if other := next((f for f in alike if matches(fact, [f]) and matches(f, [fact])), None):
                     text = f"{text[: fact.start]}{other.text.strip()}{text[fact.end :]}"
         return text
-
-    def _of_another_matter(self, fact: Fact, figures: Sequence[Fact], number: int, sentence: Window) -> Fact | None:
-        """The measure that a sentence has in place of the claim's, if the claim's stands only in sentences of another
-        matter."""
-        space, claim = self.space, self.texts[number]
-        if fact.kind not in ("measure", "percent", "money", "date") or fact.written:
-            return None
-        here = [f for f in extract(sentence.text) if (f.kind, f.unit) == (fact.kind, fact.unit) and not f.written]
-        rivals = [f for f in here if not matches(f, figures) and around(claim, fact) & around(sentence.text, f)]
-        coverage = float(space.coverage[space.singles[sentence.first], number])
-        if len(rivals) != 1 or coverage < CLOSE or matches(fact, here):
-            return None
-        holding = [n for n, other in enumerate(space.sentences) if matches(fact, extract(other.text))]
-        elsewhere = any(space.coverage[space.singles[n], number] >= OTHER_MATTER * coverage for n in holding)
-        return rivals[0] if holding and not elsewhere else None
 
     def _stands(self, words: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(words.strip())}(?!\w)", self._text, re.IGNORECASE) is not None
