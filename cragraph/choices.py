@@ -25,16 +25,12 @@ RERANKERS: Final[Mapping[str, str]] = {"none": "", "lexical": "", "nearest": "",
 CLAIM_EXTRACTORS: Final[Mapping[str, str]] = {"sentences": "", "llm": CHAT_MODEL}
 """What finds the claims of an answer for a judge that does not find them itself."""
 
-COMPRESSORS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "flashrank": ("langchain_community.document_compressors", "FlashrankRerank", "langchain-community flashrank"),
-    "cohere": ("langchain_cohere", "CohereRerank", "langchain-cohere"),
-    "cross-encoder": (
-        "langchain_community.cross_encoders",
-        "HuggingFaceCrossEncoder",
-        "langchain-community sentence-transformers",
-    ),
+COMPRESSORS: Final[Mapping[str, str]] = {
+    "flashrank": "langchain-community flashrank",
+    "cohere": "langchain-cohere",
+    "cross-encoder": "langchain-community sentence-transformers",
 }
-"""Rerankers of other libraries through LangChain: module, class, and the packages to install."""
+"""Rerankers of other libraries through LangChain, with the packages to install."""
 
 COMPRESSORS_NAMED: Final = ("flashrank", "flashrank:<model>", "cross-encoder:<model>", "cohere:<model>")
 

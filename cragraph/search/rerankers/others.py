@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from cragraph import plugins
 from cragraph.choices import COMPRESSORS, COMPRESSORS_NAMED
@@ -105,36 +104,45 @@ class CrossEncoderReranker:
 def named_reranker(spec: str) -> Reranker:
     """The reranker of a name, its model loaded.
 
-    Raises SettingsError for a name that is none or a model that there is none of, ModelError if a package is missing.
+    Raises SettingsError for an unknown name or model, ModelError if a package is missing.
     """
     name, _, model = spec.partition(":")
     if name not in COMPRESSORS:
-        own = plugins.made("rerankers", spec)
-        if hasattr(own, "compress_documents"):
-            return CompressorReranker(own, spec)
-        if not callable(own):
-            raise SettingsError(
-                f"the reranker {spec!r} came as a {type(own).__name__}; wanted a LangChain BaseDocumentCompressor or "
-                f"one of {', '.join(COMPRESSORS_NAMED)}: install the package that brings it, or correct the name."
-            )
-        return own  # type: ignore[no-any-return]
-    module, cls, packages = COMPRESSORS[name]
+        return brought_reranker(spec)
     untold()
     try:
-        make = getattr(import_module(module), cls)
         if name == "cross-encoder":
-            return CrossEncoderReranker(make(**({"model_name": model} if model else {})), spec)
-        return CompressorReranker(make(top_n=ALL, **({"model": model} if model else {})), spec)
+            from langchain_community.cross_encoders import HuggingFaceCrossEncoder
+
+            return CrossEncoderReranker(HuggingFaceCrossEncoder(**({"model_name": model} if model else {})), spec)
+        if name == "cohere":
+            from langchain_cohere import CohereRerank as Compressor
+        else:
+            from langchain_community.document_compressors import FlashrankRerank as Compressor
+        return CompressorReranker(Compressor(top_n=ALL, **({"model": model} if model else {})), spec)
     except ImportError as error:
         raise ModelError(
             f"the reranker {spec!r} needs a package that is not installed ({_first_line(error)}): run "
-            f"`pip install {packages}`."
+            f"`pip install {COMPRESSORS[name]}`."
         ) from error
     except Exception as error:  # no such model, no key: each library has its own way to say so
         raise SettingsError(
             f"the reranker {spec!r} cannot be built ({_first_line(error)}): correct the name of its model, or set what "
             "it asks for, such as its key."
         ) from error
+
+
+def brought_reranker(spec: str) -> Reranker:
+    """The reranker that an installed package brings; raises SettingsError if there is none, or it is no reranker."""
+    own = plugins.made("rerankers", spec)
+    if hasattr(own, "compress_documents"):
+        return CompressorReranker(own, spec)
+    if not callable(own):
+        raise SettingsError(
+            f"the reranker {spec!r} came as a {type(own).__name__}; wanted a LangChain BaseDocumentCompressor or "
+            f"one of {', '.join(COMPRESSORS_NAMED)}: install the package that brings it, or correct the name."
+        )
+    return cast(Reranker, own)
 
 
 def _first_line(error: Exception) -> str:
