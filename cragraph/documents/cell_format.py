@@ -1,4 +1,4 @@
-"""Numbers of workbooks and charts as their format shows them: dates, durations, shares, currencies, units, codes."""
+"""Numbers of workbooks and charts in their number format: dates, durations, shares, currencies, units, codes."""
 
 import datetime as dt
 import re
@@ -9,7 +9,7 @@ BUILT_IN: Final = {
     9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss",
     20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss",
 }  # fmt: skip
-"""Formats that a workbook names by number alone. Currencies among them are those of the reader's computer."""
+"""The built-in formats, which a workbook names by number. Their currencies depend on the reader's computer."""
 
 _PART: Final = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<elapsed>[hms])\1*\]|\[[^\]]*\]'
@@ -18,7 +18,7 @@ _PART: Final = re.compile(
     re.S,
 )
 _FIRST: Final = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}
-_DAYS: Final = 2_958_466  # of the year 9999 is the last day that a workbook knows
+_DAYS: Final = 2_958_466  # the last day of the year 9999 is the last that a workbook knows
 
 
 class Amount(float):
@@ -37,7 +37,7 @@ class Amount(float):
 
 
 class _Format(NamedTuple):
-    """One section of a format: what stands before and behind the digits, or the parts of a date."""
+    """One section of a format: prefix and suffix of the digits, or the parts of a date."""
 
     before: str = ""
     after: str = ""
@@ -48,7 +48,7 @@ class _Format(NamedTuple):
 
 
 def shown(value: float, code: str, *, from_1904: bool = False) -> str | int | float:
-    """A number by its format: a date, a time or a share as text, an `Amount` with its unit, else the bare figure."""
+    """A number in its format: a date, time or share as text, an `Amount` with its unit, else the bare figure."""
     if code in ("", "General"):
         return plain(value)
     section = _section(code, value)
@@ -73,12 +73,12 @@ def shown(value: float, code: str, *, from_1904: bool = False) -> str | int | fl
 
 
 def plain(value: float) -> int | float:
-    """A figure without the noise of binary fractions; whole ones as such."""
+    """A figure without the noise of binary fractions; a whole figure as an integer."""
     return int(value) if abs(value) < 1e15 and value == int(value) else float(f"{value:.15g}")
 
 
 def _masked(figure: int, section: _Format) -> str:
-    """A number that is a code, with its leading zeros and what stands between its digits: 00420, 030-1234."""
+    """A number that is a code, with its leading zeros and separators: 00420, 030-1234."""
     joined = "".join(section.digits)
     if len(section.digits) > 1 and all(re.fullmatch(r"[0#?]+", d) for d in section.digits[::2]):
         digits = str(figure).rjust(sum(map(len, section.digits[::2])))
@@ -140,7 +140,7 @@ def _read(section: str) -> _Format:
 
 
 def _moment(value: float, section: _Format, from_1904: bool) -> str | int | float:
-    """A date, a time of day or both; a duration as hours and minutes, however many hours."""
+    """A date, a time of day or both; a duration as hours and minutes, also above 24 hours."""
     seconds = round(value * 86400)
     date = section.date
     if section.elapsed or (value < 1 and not set(date) & set("yd") and "h" not in date):
@@ -151,7 +151,7 @@ def _moment(value: float, section: _Format, from_1904: bool) -> str | int | floa
         return "-" * (seconds < 0) + (text.removesuffix(":00") if "h" in date and "s" not in date else text)
     if not 0 <= value < _DAYS:
         return plain(value)
-    before_march = value < 60 and not from_1904  # of 1900, which the makers of workbooks took for a leap year
+    before_march = value < 60 and not from_1904  # February of 1900, which workbooks take for a leap year
     moment = _FIRST[from_1904] + dt.timedelta(days=int(before_march), seconds=seconds)
     clock = moment.strftime("%H:%M:%S" if "s" in date else "%H:%M")
     if not set(date) & set("yd") and ("h" in date or value < 1):

@@ -15,11 +15,11 @@ from cragraph.errors import DocumentError, InputError, encodable
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits per file; a file that goes over one is reported, and the rest goes in.
+    """Limits per file; a file over a limit is reported, and the other files go in.
 
-    `seconds` and `memory_mb` hold for the process that reads the file, `total_seconds` for all that ingest does with
-    it, embedding included; the others while it is read: `fields` counts the columns of a table, the values of a record
-    and the keys of front matter. Of a file of more than so many `chunks` the first are taken.
+    `seconds` and `memory_mb` hold for the process that reads the file, `total_seconds` for reading and embedding
+    together. `fields` counts the columns of a table, the values of a record and the keys of front matter. A file with
+    more than `chunks` chunks is cut.
     """
 
     seconds: float = 120.0
@@ -36,7 +36,7 @@ class Limits:
                 raise InputError(f"the limit {name} is {getattr(self, name)}; wanted a number above 0.")
 
     def check(self, limit: str, count: int, what: str) -> None:
-        """Raises DocumentError, to which `load` adds the file's name, where there is more than a limit allows."""
+        """Raises DocumentError if a count exceeds a limit; `load` adds the file's name."""
         most = getattr(self, limit)
         if count > most:
             raise DocumentError(
@@ -48,8 +48,8 @@ DEFAULT = Limits()
 
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-# Control characters, soft hyphens, zero-width spaces and byte order marks carry nothing; direction overrides and tag
-# characters show a reader something else than what a model reads, a way to hide instructions in a document.
+# Control characters, soft hyphens, zero-width spaces and byte order marks have no meaning. Direction overrides and tag
+# characters show a person another text than the model reads, which can hide instructions in a document.
 DROPPED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\U000e0000-\U000e007f]"
@@ -101,7 +101,7 @@ _OF_DOS = re.compile(b"(?<=[A-Za-z])[\x81\x82\x84\x94](?=[A-Za-z])")  # ü é ä
 
 
 def encoding_of(path: Path) -> str:
-    """The encoding of a whole file, read in pieces; UTF-8 only where every byte agrees."""
+    """The encoding of a whole file, read in pieces; UTF-8 only if every byte agrees."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with path.open("rb") as file:
         head = file.read(SAMPLE)
@@ -119,14 +119,14 @@ def encoding_of(path: Path) -> str:
 
 
 def guessed_encoding(data: bytes) -> str:
-    """The likeliest encoding of bytes; UTF-8 where nearly all of what is not ASCII is."""
+    """The likeliest encoding of bytes; UTF-8 if nearly all bytes beyond ASCII are valid UTF-8."""
     text = data.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
     if len(data) - len(text) > 4 * wrong or data.isascii():
         return "utf-8"
     guesser = EncodingDetector()
     guesser.feed(data, last=True)
-    # One sign alone fits several encodings: it is then likelier to be Windows-1252, as on a page from Britain.
+    # A single sign fits several encodings; Windows-1252 is the likeliest, as on a British page.
     few = len({*_HIGH.findall(data)}) < 2
     name = str(guesser.guess(tld=b"uk" if few else None, allow_utf8=False)).lower()
     if name in ("windows-1252", "windows-1257", "windows-1250") and len(_OF_DOS.findall(data)) > 1:
@@ -135,7 +135,7 @@ def guessed_encoding(data: bytes) -> str:
 
 
 def plain_encoding(head: bytes) -> str | None:
-    """The encoding that a byte order mark names, or that zeros in nearly every second byte of Western text show."""
+    """The encoding by a byte order mark, or by zeros in nearly every second byte of Western text; else empty."""
     if named := next((name for mark, name in _MARKS if head.startswith(mark)), None):
         return named
     sample = head[:4096]
@@ -147,12 +147,12 @@ def plain_encoding(head: bytes) -> str | None:
 
 
 def read_text(path: Path, limits: Limits = DEFAULT, declared: re.Pattern[bytes] | None = None) -> str:
-    """The text of a file; `declared` finds an encoding that it names, where its bytes do not show one."""
+    """The text of a file; `declared` finds the encoding that the text names, if its bytes do not tell."""
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     data, encoding = path.read_bytes(), encoding_of(path)
     text = data.decode(encoding, errors="replace")
     if declared and not encoding.startswith("utf-") and (stated := declared.search(data[:4096])):
-        with suppress(LookupError, UnicodeError):  # of an encoding that is not, or not that of every byte
+        with suppress(LookupError, UnicodeError):  # the declared encoding is unknown or does not fit every byte
             text = data.decode(stated[1].decode())
     limits.check("characters", len(text), "characters")
     return text

@@ -1,4 +1,4 @@
-"""What a loaded file is: its text with a map of pages, headings and blocks, and the writer that builds it."""
+"""A loaded file: its text with a map of pages, headings and blocks; and the writer that builds it."""
 
 import math
 import re
@@ -12,8 +12,8 @@ from cragraph.documents.table_text import Table, header_line, row_lines
 from cragraph.language.cells import CELLS, Span
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-LONGEST_VALUE: Final = 4096  # characters of one value of metadata that are kept: every chunk carries it
-LONGEST_TITLE: Final = 500  # characters of a heading; what is longer is a paragraph
+LONGEST_VALUE: Final = 4096  # characters kept of one metadata value, as every chunk carries it
+LONGEST_TITLE: Final = 500  # characters of a heading at most; a longer one is a paragraph
 
 TAKEN: Final = frozenset(
     (
@@ -22,18 +22,17 @@ TAKEN: Final = frozenset(
         "rows", "row", "scores", "collection", "doubts", "doubted", "left_out", CELLS,
     )
 )  # fmt: skip
-"""Names that say something of every passage, which others rely on; a column or a value of front matter of that name is
-kept and filtered by as `column.<name>`."""
+"""Names of the fields that every passage has. A column or front matter value of that name becomes `column.<name>`."""
 
 
 def field_name(path: str) -> str:
-    """A column's name as both sides of a store can filter by it: without signs that mean something to them."""
+    """A column's name that filters can use: without signs that have a meaning in filters."""
     name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
     return f"column.{name}" if name in TAKEN else name
 
 
 def untaken(name: Any) -> str:
-    """The name of a value that a document states, if it does not say something of every passage already."""
+    """The name for a document's own value: prefixed with `column.` if every passage has a field of that name."""
     named = field_name(str(name))
     return named if named.startswith("column.") else str(name)
 
@@ -52,12 +51,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of text that is better not cut: a paragraph, a list item, a table row, a line of code, a heading.
+    """A unit of text that is not cut if possible: a paragraph, a list item, a table row, a line of code, a heading.
 
-    `header` is the heading row of the table a row belongs to. `joined` marks a block that goes on from the one before
-    it (a paragraph over a page break). `fields` are the values of a record by column; a block that has some is a chunk
-    of its own, with them in its metadata. `doubts` say in sentences why the file may not say what was read here.
-    `cells` say where in a row, from its start on, its values stand; `table` tells the tables of a file apart.
+    `header` is the heading row of a row's table. `joined` marks a block that continues the one before (a paragraph over
+    a page break). `fields` are the values of a record by column; a block with fields is a separate chunk with them in
+    its metadata. `doubts` are sentences on why the reading may be wrong. `cells` are the offsets of a row's values from
+    its start; `table` is the number of its table in the file.
     """
 
     start: int
@@ -70,15 +69,15 @@ class Block:
     cells: tuple[Span, ...] = ()
     table: int = 0
     of_figures: tuple[str, ...] = ()
-    """Doubts of a figure that is computed of this row among others, and not of the row."""
+    """Doubts about figures computed over this row, but not about the row itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a loader makes of a file: clean text, and blocks in order that do not overlap, by their offsets in it.
+    """The result of a loader: clean text, and ordered blocks with offsets that do not overlap.
 
-    `page_starts[i]` is where page i+1 begins, empty for formats without pages. `doubts` say in sentences why the file
-    may not say what was read, and hold for all of it; those of a block hold for that block.
+    `page_starts[i]` is the offset of page i+1, empty for formats without pages. `doubts` are sentences on why the
+    reading of the whole file may be wrong; those of a block hold for that block.
     """
 
     text: str
@@ -89,7 +88,7 @@ class Draft:
     doubts: tuple[str, ...] = ()
 
     def titled(self) -> "Draft":
-        """The draft with its first heading as title, where the file states none."""
+        """The draft with its first heading as title if the file states no title."""
         if self.metadata.get("title") or not self.headings:
             return self
         return replace(self, metadata={**self.metadata, "title": self.headings[0].title})
@@ -106,13 +105,13 @@ class Document(Draft):
 
     @property
     def title(self) -> str:
-        """What to call the document: its own title, or its file name without suffix, as words."""
+        """The document's title, else the words of its file name without suffix."""
         stem = self.filename.rsplit(".", 1)[0] if "." in self.filename[1:] else self.filename
         return str(self.metadata.get("title", "")) or stem.replace("_", " ")
 
 
 def scalar(value: str | int | float) -> str | int | float:
-    """A value as every store can hold it: clean text, finite numbers of 64 bits; other numbers as text."""
+    """A value in a form for every store: clean text, finite numbers of 64 bits; other numbers as text."""
     if isinstance(value, str):
         return one_line(value)
     if isinstance(value, float):
@@ -121,7 +120,7 @@ def scalar(value: str | int | float) -> str | int | float:
 
 
 def scalars(metadata: Mapping[str, Any], limits: Limits = DEFAULT) -> dict[str, Any]:
-    """The entries that a store can filter by: text, numbers and booleans; lists of scalars are joined by commas."""
+    """The entries that filters can use: text, numbers and booleans; lists of scalars are joined by commas."""
     limits.check("fields", len(metadata), "fields of metadata")
     kept: dict[str, Any] = {}
     for key, value in metadata.items():
@@ -134,7 +133,7 @@ def scalars(metadata: Mapping[str, Any], limits: Limits = DEFAULT) -> dict[str, 
 
 
 class Writer:
-    """Takes headings, paragraphs, items, tables and code in reading order, cleans them, and leaves blank ones out."""
+    """Takes headings, paragraphs, items, tables and code in reading order, cleans them, and skips blank ones."""
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
         self._limits = limits
@@ -146,10 +145,10 @@ class Writer:
         self._page_due = self._tables = 0
         self._doubts: dict[str, None] = {}
         self.doubting: tuple[str, ...] = ()
-        """Why the file may not say what is read of the pieces that follow."""
+        """Doubts about the pieces that follow."""
 
     def doubt(self, sentence: str, *, whole: bool = False, of_figures: bool = False) -> None:
-        """Say why the last piece, or the whole file, may not say what was read; or a figure computed over the piece."""
+        """Add a doubt to the last piece, to the whole file, or to figures computed over the piece."""
         if of_figures:
             self._blocks[-1] = replace(self._blocks[-1], of_figures=(*self._blocks[-1].of_figures, sentence))
             return
@@ -159,7 +158,7 @@ class Writer:
             self._blocks[-1] = replace(self._blocks[-1], doubts=(*self._blocks[-1].doubts, sentence))
 
     def page(self) -> None:
-        """Begin a page: it starts where the next piece does."""
+        """Begin a page with the next piece."""
         self._page_due += 1
 
     def heading(self, title: str, level: int) -> None:
@@ -188,12 +187,12 @@ class Writer:
                 self._write(line.rstrip(), "code")
 
     def line(self, text: str, fields: Mapping[str, Any] = NOTHING, cells: tuple[Span, ...] = ()) -> None:
-        """Write one line of a record; with `fields` to filter by it becomes a chunk of its own."""
+        """Write one line of a record; with `fields` it becomes a separate chunk that filters can find."""
         if line := one_line(text):
             self._write(line, "row", fields=fields, cells=cells if line == text else ())
 
     def table(self, table: Table, *, labelled: bool | None = None, doubts: Sequence[str] = ()) -> None:
-        """Write a table as rows that carry their column headings; `doubts` are of each of them."""
+        """Write a table as rows with their column headings; `doubts` hold for each row."""
         header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
         self._tables += 1
         for text, cells in row_lines(table, labelled=labelled):
@@ -212,7 +211,8 @@ class Writer:
         return Draft(text, *parts, metadata or {}, tuple(self._doubts))
 
     def _write(self, text: str, kind: BlockKind, *, apart: bool = False, **about: Any) -> int:
-        """Write a piece below the last, `apart` from it where it is of its kind; `about` is what its block says."""
+        """Write a piece below the last one; `apart` adds a blank line between pieces of one kind; `about` goes to its
+        block."""
         if self._parts:
             alike = kind in ("item", "row", "code") and kind == self._blocks[-1].kind and not apart
             self._parts.append("\n" if alike or about.get("joined") else "\n\n")

@@ -1,4 +1,4 @@
-"""Files: found under some paths, or passed over for a reason, and read as documents."""
+"""Files: found under paths, skipped with a reason, or read as documents."""
 
 import os
 import re
@@ -38,10 +38,9 @@ from cragraph.passages import content_id
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files of a format are told and read: by `read`, lazily, or if they are text, by `draft`, whole.
+    """A file format and its reader: `read` reads a file lazily, `draft` maps a whole text.
 
-    `textual` says that a binary file under such a name is refused. `needs` is the module of a library that the extra
-    `formats` brings.
+    `textual` refuses a binary file of that suffix. `needs` is the module of a library from the extra `formats`.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Format:
 
 
 def _read_pdf(path: Path, limits: Limits) -> Iterator[Draft]:
-    """Pages of a PDF; its reader is loaded with the first one, so that no start-up pays for PDFium."""
+    """Pages of a PDF; the reader is imported with the first one, so that start-up does not load PDFium."""
     drafts: Iterator[Draft] = import_module("cragraph.documents.formats.pdf").read(path, limits)
     return drafts
 
@@ -102,7 +101,7 @@ _ADVICE = {old: new for new, olds in _SAVE_AS.items() for old in olds.split()}
 LEADS_OUT: Final = (
     "a link that leads out of the folder; name what it leads to, or have such links followed (--follow-links)"
 )
-MAX_BYTES: Final = 100 * 1024 * 1024  # files larger than this are passed over unless told otherwise
+MAX_BYTES: Final = 100 * 1024 * 1024  # larger files are skipped by default
 _MAGIC = (b"%PDF-", b"\x7fELF", b"\x89PNG", b"PK\x03\x04", b"\x1f\x8b", b"GIF8", b"\xff\xd8\xff", b"SQLite format 3")
 _FAULTS: Final[Mapping[type[Exception], str]] = {
     DocumentError: "{error}",
@@ -117,7 +116,7 @@ _HIDDEN_SIGNS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\
 
 
 def why_unread(path: Path) -> str:
-    """One plain sentence on why a suffix without a loader is passed over; empty where there is one."""
+    """A sentence on why files of a suffix without a loader are skipped; empty for a known suffix."""
     suffix = path.suffix.lower()
     if form := BY_SUFFIX.get(suffix):
         missing = form.needs and find_spec(form.needs) is None
@@ -131,7 +130,7 @@ def why_unread(path: Path) -> str:
 
 
 def shown_name(path: str | os.PathLike[str]) -> str:
-    """A path as it may be shown: control characters, direction marks and bytes that are not UTF-8 as escapes."""
+    """A path for display: control characters, direction marks and bytes that are not UTF-8 are escaped."""
     return _HIDDEN_SIGNS.sub(lambda match: match[0].encode("unicode_escape").decode(), os.fspath(path))
 
 
@@ -146,7 +145,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or folder that is passed over, and why."""
+    """A skipped file or folder, and the reason."""
 
     path: Path
     reason: str
@@ -160,10 +159,10 @@ def discover(
 ) -> Iterator[Found | Skipped]:
     """Every file at or under the paths, folders in order of name, each file once.
 
-    Hidden files and folders are passed over unless named outright. So are links inside a folder that lead out of all
-    the paths, unless `follow_links`; who may put a link there could else have any file read. Other links are followed,
-    except back into a folder on the way. `max_bytes` None sets no limit. Raises InputError at once, where a path does
-    not exist.
+    Hidden files and folders are skipped unless they are named as a path. Links that lead out of all paths are skipped
+    unless `follow_links`, because anybody who can write into a folder could otherwise have any file read. Other links
+    are followed, except back into a folder above. `max_bytes` None sets no limit. Raises InputError at once if a path
+    does not exist.
     """
     roots = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     missing = [shown_name(root) for root in roots if not os.path.lexists(root)]
@@ -178,7 +177,7 @@ def discover(
 
 
 def _leads_out(path: Path, within: list[Path]) -> bool:
-    """Whether a path is a link, or a junction of Windows, to something that lies in none of some folders."""
+    """Whether a path is a link, or a junction of Windows, to a target outside all these folders."""
     if not (path.is_symlink() or getattr(path, "is_junction", bool)()):
         return False
     target = Path(os.path.realpath(path))
@@ -192,10 +191,10 @@ def _visited(
     max_bytes: int | None,
     within: list[Path] | None,
 ) -> Iterator[Found | Skipped]:
-    """What lies at a path and below it.
+    """The files at a path and below it.
 
-    `above` are the folders on the way, `seen` what was visited already; `within` is where links may lead, None is
-    anywhere.
+    `above` are the parent folders, `seen` the visited paths; `within` are the folders that links may lead into, None
+    for any.
     """
     if above and within is not None and _leads_out(path, within):
         yield Skipped(path, LEADS_OUT)
@@ -243,7 +242,7 @@ def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
         )
     with path.open("rb") as file:
         head = file.read(4096)
-    # The mark of another format, or zeros: no text in any encoding.
+    # The signature of another format, or zero bytes: this is no text in any encoding.
     if form.textual and (head.startswith(_MAGIC) or (b"\x00" in head and not plain_encoding(head))):
         return Skipped(path, f"binary data, although the name ends in {path.suffix}")
     return Found(path, form.name, size)
@@ -254,10 +253,10 @@ def _mb(size: int) -> str:
 
 
 def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Limits = DEFAULT) -> Iterator[Document]:
-    """The documents of a file, in order; `source` is what to call its place, its path by default.
+    """The documents of a file, in order; `source` is the name of its place, by default its path.
 
-    Lazy: a file of rows is read as it is consumed, and an error in the middle comes after the documents before it.
-    The `limits` of time and memory are left to the process that this runs in.
+    Lazy: a file of rows is read while its documents are consumed, and an error comes after the documents before it. The
+    calling process must enforce the `limits` of time and memory.
 
     Raises:
         DocumentError: the file cannot be read, or there is no text in it; says what to do.
@@ -283,7 +282,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 text=draft.text,
                 source=source or name,
                 filename=shown_name(unicodedata.normalize("NFC", path.name)),
-                # The number tells apart equal texts within one file.
+                # The number distinguishes equal texts within one file.
                 doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
                 format=form.name,
                 metadata=scalars(draft.metadata, limits),
@@ -293,7 +292,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 doubts=draft.doubts,
             )
             seen[key] += 1
-    except Exception as error:  # a library may raise anything at a broken file, and the other files still go in
+    except Exception as error:  # a library may raise any error for a broken file; the other files still go in
         sentence = next(sentence for kind, sentence in _FAULTS.items() if isinstance(error, kind))
         told = getattr(error, "strerror", None) or error
         raise DocumentError(f"{name} {sentence.format(error=error, why=told, kind=type(error).__name__)}") from error

@@ -1,4 +1,4 @@
-"""Zipped packages (Office files, electronic books): their parts as XML within limits, and what is wrong in words."""
+"""Zipped packages (Office files, electronic books): their parts as XML within limits, with errors in words."""
 
 import posixpath
 import re
@@ -17,13 +17,14 @@ from cragraph.errors import DocumentError
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OLE = b"\xd0\xcf\x11\xe0"
-_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")  # the names that Strict Open XML has for the same things
-_TREE = 10  # how many times the size of its XML a parsed part takes in memory, at least
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")  # namespaces of Strict Open XML
+_TREE = 10  # memory of a parsed part as a multiple of its XML, at least
 
 
 @contextmanager
 def package(path: Path, limits: Limits) -> Iterator["Package"]:
-    """The package in a file; raises DocumentError where it is encrypted, of the old kind, none, or cut short."""
+    """Open the package in a file. Raises DocumentError if it is encrypted, in the old format, no package, or cut
+    off."""
     suffix = path.suffix.lower()
     with path.open("rb") as file:
         if file.read(4) == _OLE:
@@ -44,17 +45,17 @@ class Package(zipfile.ZipFile):
     limits: Limits
 
     def bytes(self, name: str) -> bytes:
-        """A part; raises KeyError where there is none, DocumentError where it is too large to unpack."""
+        """The bytes of a part. Raises KeyError if it is missing, DocumentError if it is too large to unpack."""
         self.limits.check("memory_mb", self.getinfo(name).file_size * _TREE >> 20, f"MB to unpack in {name}")
         return self.read(name)
 
     def xml(self, name: str) -> Any:
-        """A part as a tree; nothing outside of it is fetched or expanded."""
+        """A part as an XML tree; no external entity is fetched or expanded."""
         data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", self.bytes(name))
         return etree.fromstring(data, etree.XMLParser(resolve_entities=False, huge_tree=True))
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """The kinds and names of the parts that a part names, by their ids; of the package itself for ''."""
+        """The kinds and names of the parts that a part refers to, by id; '' is the package itself."""
         folder, name = posixpath.split(part)
         targets: dict[str, tuple[str, str]] = {}
         with suppress(KeyError):
@@ -64,25 +65,25 @@ class Package(zipfile.ZipFile):
         return targets
 
     def related(self, part: str, *kinds: str) -> list[str]:
-        """The parts of some kinds that a part names."""
+        """The parts of these kinds that a part refers to."""
         return [target for kind, target in self.relations(part).values() if kind.endswith(kinds)]
 
     def main(self) -> str:
-        """The part that an Office file begins with."""
+        """The main part of an Office file."""
         for name in self.related("", "/officeDocument"):
             return name
         raise KeyError("it names no document")
 
     def properties(self) -> dict[str, Any]:
-        """What an Office file says about itself."""
+        """The properties of an Office file."""
         parts = self.related("", "/core-properties")
         return stated(self.xml(parts[0])) if parts else {}
 
 
 def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
-    """Rows of cells: each a text, the columns that it spans, and whether it goes on from the one above.
+    """A grid from rows of cells: each a text, the number of spanned columns, and whether it continues the cell above.
 
-    Words that span columns stand in each of them, beside other cells; a figure stands once.
+    Words that span columns are repeated in each column; a figure stands once.
     """
     grid: list[list[str]] = []
     for row in rows:

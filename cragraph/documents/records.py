@@ -1,6 +1,6 @@
-"""Records (rows of a file, objects of a JSON array) as drafts, and the fields that they are filtered by.
+"""Records (rows of a file, objects of a JSON array) as drafts, and their fields for filters.
 
-One with a body of text is a document of its own; records of plain fields are gathered in groups, a line each.
+A record with a body of text is a separate document; other records are gathered in groups, a line each.
 """
 
 import re
@@ -19,16 +19,16 @@ Leaf = tuple[str, Scalar]
 Reading = Callable[[str], Scalar]
 
 TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
-"""Fields whose text makes a record a document, first found first taken."""
+"""Fields whose text makes a record a document; the first one found counts."""
 
-GROUP: Final = 64  # records a group at most; about half of that on average
-LONGEST: Final = 256  # characters of a value that is filtered by: a longer one is text to be found, not to be equal to
+GROUP: Final = 64  # records per group at most; about half of that on average
+LONGEST: Final = 256  # characters of a field's value at most; a longer value is text and no field
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
 class RowText(NamedTuple):
-    """A record as a line of text, the fields that it can be filtered by, and what of it is in doubt, in sentences."""
+    """A record as a line of text, with its fields for filters and its doubts in sentences."""
 
     line: str
     fields: Mapping[str, Any] = NOTHING
@@ -40,7 +40,7 @@ class RowText(NamedTuple):
 def record_drafts(
     records: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT, reading: Reading = str
 ) -> Iterator[Draft]:
-    """Drafts of records in order, no further ahead than a group; `reading` makes values of texts."""
+    """Drafts of records in order, reading ahead by one group at most; `reading` converts texts to values."""
     records = iter(records)
     for first in records:
         everything = chain([first], records)
@@ -51,7 +51,7 @@ def record_drafts(
 
 
 def text_field(record: Mapping[str, Any]) -> str | None:
-    """The field that holds a record's body of text, None where it is a row of values."""
+    """The field with a record's body of text, None for a row of values."""
     by_name = {str(key).lower(): str(key) for key in record}
     return next((by_name[n] for n in TEXT_FIELDS if n in by_name and isinstance(record[by_name[n]], str)), None)
 
@@ -79,7 +79,7 @@ def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT,
 
 
 def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading = str) -> RowText:
-    """A record as `name: value | name: value`, with its scalars by column; nested ones are `outer.inner`."""
+    """A record as `name: value | name: value`, with its scalars by column; nested fields are `outer.inner`."""
     pairs = list(islice(leaves(record), limits.fields + 1))
     limits.check("fields", len(pairs), "columns or more" if len(pairs) > limits.fields else "columns")
     fields: dict[str, Scalar] = {}
@@ -102,7 +102,7 @@ def _said(value: Scalar) -> str:
 
 
 def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
-    """Rows in groups, each ended by a line whose checksum hits one in 32, so that a change moves no later group."""
+    """Rows in groups; a group ends at a line whose checksum is one in 32, so that a change moves no later group."""
     writer, first, number = Writer(limits), 1, 0
     for number, row in enumerate(rows, start=1):
         writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING, row.cells)
@@ -118,7 +118,7 @@ def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft
 
 
 def value_of(cell: str) -> Scalar:
-    """A cell as a number, true or false where it is plainly one; `007`, `1,234` and `12 %` stay text."""
+    """A cell as a number, true or false if it plainly is one; `007`, `1,234` and `12 %` stay text."""
     if cell.casefold() in ("true", "false"):
         return cell.casefold() == "true"
     if _WHOLE.fullmatch(cell):
@@ -127,7 +127,7 @@ def value_of(cell: str) -> Scalar:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Every leaf of nested data with its path, without the empty ones; a list of scalars is one leaf."""
+    """Every non-empty leaf of nested data with its path; a list of scalars is one leaf."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from leaves(inner, f"{name}.{key}" if name else str(key))

@@ -1,4 +1,4 @@
-"""Rows of a sheet as records: lines above a table are its caption, heading rows name its columns."""
+"""Rows of a sheet as records, with captions above tables and heading rows as column names."""
 
 import re
 from collections import deque
@@ -16,8 +16,8 @@ from cragraph.documents.table_text import is_heading, is_number, is_year
 
 _CURRENCY = re.compile(r"[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|INR|CAD|AUD)\b")
 _LONGEST_AMOUNT = 24
-_LINES_ABOVE = 5  # lines that may stand above a table; more are a list
-_HEADINGS = 4  # heading rows that a table may have
+_LINES_ABOVE = 5  # lines above a table at most; more lines are a list
+_HEADINGS = 4  # heading rows of a table at most
 
 
 UNCALCULATED: Final = (
@@ -38,9 +38,9 @@ _NONE: Final[Mapping[int, int]] = MappingProxyType({})
 class Row(NamedTuple):
     """The filled cells of a row by column.
 
-    `spans` says of cells that are merged how many columns they cover, `downs` how many rows. `missing` are the columns
-    of formulas that nobody calculated, `faulty` those of errors, `shared` those of figures that are merged, `doubtful`
-    those of figures that can be read two ways.
+    `spans` has the number of columns of merged cells, `downs` the number of rows. The others are sets of columns:
+    `missing` for formulas without a calculated value, `faulty` for errors, `shared` for merged figures, `doubtful` for
+    figures that can be read in two ways.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Cells that are merged into the first of them."""
+    """A range of merged cells."""
 
     top: int
     left: int
@@ -63,7 +63,7 @@ class Merged(NamedTuple):
 
 
 def merged_rows(rows: Iterable[Row], merges: Iterable[Merged]) -> Iterator[Row]:
-    """The rows, with a cell that is merged downwards in each of its rows that holds anything else."""
+    """The rows; a cell merged downwards is repeated in each of its rows that has other cells."""
     starting: dict[int, list[Merged]] = {}
     for one in merges:
         starting.setdefault(one.top, []).append(one)
@@ -89,14 +89,14 @@ def merged_rows(rows: Iterable[Row], merges: Iterable[Merged]) -> Iterator[Row]:
 
 
 def _is_figure(value: Scalar) -> bool:
-    """Whether a value may be added up: a number that is no year."""
+    """Whether a value can be added up: a number that is no year."""
     return isinstance(value, float) or (
         isinstance(value, int) and not isinstance(value, bool) and not is_year(str(value))
     )
 
 
 class Record(NamedTuple):
-    """A row by the names of its columns; `number` is that of the sheet, `caption` what stands above its table."""
+    """A row by column names; `number` is its number in the sheet, `caption` the lines above its table."""
 
     number: int
     caption: str
@@ -108,9 +108,9 @@ class Record(NamedTuple):
 def sheet_drafts(
     rows: Iterable[Row], limits: Limits, reading: Reading = str, *, by_place: bool = True
 ) -> Iterator[Draft]:
-    """Drafts of a sheet: rows in groups, or each row one where a column holds text.
+    """Drafts of a sheet: rows in groups, or one draft per row if a column holds text.
 
-    Rows are numbered by their place in the sheet, or else one after the other, and then even one column has a name.
+    Rows have their numbers in the sheet, or else consecutive ones; then even a single column has a name.
     """
     for caption, group in groupby(_held_together(records(rows, limits, lists=by_place)), lambda record: record.caption):
         first = next(group)
@@ -133,7 +133,7 @@ def sheet_drafts(
 
 
 def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
-    """The rows; one whose amount is in another currency than those above it says that they cannot be added up."""
+    """The rows; a row with an amount in another currency than the rows above gets a doubt for sums."""
     seen: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         doubts = []
@@ -149,9 +149,10 @@ def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
 def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Iterator[Record]:
     """The filled rows of a sheet.
 
-    Rows that can only be headings, first of the sheet or after a blank row and with figures below, name the columns
-    from there on. Lines of one cell above the first table, or right above a later one, are its caption; anywhere else
-    they are rows of their own. Rows of one cell are `lists` without a name, or their first names the others.
+    Rows that can only be headings, at the top of the sheet or after a blank row, with figures below, name the columns
+    from there on. Lines of one cell above the first table, or directly above a later one, are its caption; other such
+    lines are rows. In a sheet of one column, rows have no column name with `lists`; without it the first row is the
+    name.
     """
     source = iter(rows)
     ahead: deque[Row] = deque()
@@ -216,8 +217,8 @@ def _record(row: Row, names: Mapping[int, str], caption: str) -> Record:
 
 
 def put(values: dict[str, Scalar], name: str, value: Scalar) -> None:
-    """Put a value under the name of its column; beside those of other columns of that name, none of which a question
-    can mean alone."""
+    """Put a value under its column name. Values of several columns of one name stand side by side, as a question cannot
+    mean one of them."""
     values[name] = f"{values[name]} / {value}" if name in values else value
 
 
@@ -226,7 +227,7 @@ def _doubts(row: Row, shared: Sequence[int]) -> tuple[tuple[str, Sequence[int]],
 
 
 def _heading_rows(row: Row, below: Sequence[Row], *, known: bool) -> int:
-    """How many rows from this one on name columns; 0 where it is a row of values."""
+    """The number of heading rows from this row on; 0 for a row of values."""
     texts = [str(cell) for cell in row.cells.values()]
     if len(texts) < 2 or not (is_heading(texts) or is_series(texts)):
         return 0
@@ -257,7 +258,7 @@ def _has_figures(row: Row) -> bool:
 
 
 def is_series(texts: Sequence[str]) -> bool:
-    """Whether the cells of a row, but for the first, count in equal steps (1, 2, 3): numbers that name columns."""
+    """Whether the cells after the first rise in equal steps (1, 2, 3): then they are column names."""
     try:
         numbers = [float(text) for text in texts[1:]]
     except ValueError:
@@ -267,7 +268,7 @@ def is_series(texts: Sequence[str]) -> bool:
 
 
 def _names(rows: Sequence[Row]) -> dict[int, str]:
-    """One name per column: its heading cells from top to bottom, those that span columns in each."""
+    """One name per column: its heading cells from top to bottom; a spanning cell counts for each column."""
     parts: dict[int, dict[str, None]] = {}
     for at, row in enumerate(rows):
         below = rows[at + 1].cells if at + 1 < len(rows) else {}

@@ -1,4 +1,4 @@
-"""What stands above, below or through the line, and formulas, as text: `830²`, `10⁶`, `x^(n/2)`, `E = mc²`."""
+"""Raised, lowered and struck-out signs, and formulas, as text: `830²`, `10⁶`, `x^(n/2)`, `E = mc²`."""
 
 import re
 from typing import Any, Final
@@ -12,17 +12,17 @@ _RAISABLE: Final = re.compile(r"[0-9+\-−=()ni]+")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th|er|re|ère|e|ème|o|a|º|ª)", re.I)
 _SPACED: Final = frozenset("=<>≤≥≈≠≡∼+−±×·⋅÷→⇒∈:")
 _UNSEEN: Final = re.compile("[\u2061-\u2064\u200b]")
-LONGEST_TEX: Final = 2000  # characters of a formula in TeX that are set; a longer one stays as it is written
+LONGEST_TEX: Final = 2000  # characters of a TeX formula at most; a longer one stays as written
 STRUCK: Final = "\x1a"
-"""Stands for words that were struck out, until `settled`; it is in no text, being among the characters dropped."""
+"""Placeholder for struck-out words until `settled`; `clean` drops this character, so no text has it."""
 _SEVERAL: Final = re.compile(rf"{STRUCK}(?:[ \v]*{STRUCK})+")
 _REPLACED: Final = re.compile(rf" ?{STRUCK}[ \v]*(?=[^\W_]|[$€£(\"'“])")
 
 
 def raised(text: str, before: str = "") -> str:
-    """Signs that stand above the line, behind `before`: as Unicode has them, else `^(…)`; never a part of a figure.
+    """Raised signs behind `before`: in Unicode's superscripts, else as `^(…)`; never a part of a figure.
 
-    What ends an ordinal (`1st`), a mark of another kind (`*`, `™`) and a number in brackets (`[12]`) stay as they are.
+    Endings of ordinals (`1st`), other marks (`*`, `™`) and numbers in brackets (`[12]`) stay as they are.
     """
     text = text.strip()
     if _RAISABLE.fullmatch(text):
@@ -36,7 +36,7 @@ def raised(text: str, before: str = "") -> str:
 
 
 def lowered(text: str, before: str = "") -> str:
-    """Signs that stand below the line: plain behind a letter (`H2O`), else as Unicode has them, or `_(…)`."""
+    """Lowered signs: plain behind a letter (`H2O`), else in Unicode's subscripts, or as `_(…)`."""
     text = text.strip()
     if before[-1:].isalpha() and text.isalnum():
         return text
@@ -45,7 +45,7 @@ def lowered(text: str, before: str = "") -> str:
 
 
 def settled(line: str) -> str:
-    """A line without the words struck out; a note stands for them where no others follow in their place."""
+    """A line without struck-out words; a note replaces them if no other words follow in their place."""
     if STRUCK not in line:
         return line
     line = _REPLACED.sub(" ", _SEVERAL.sub(STRUCK, line))
@@ -58,12 +58,12 @@ def formula(tag: Any) -> str:
 
 
 def tex(source: str) -> str:
-    """A formula in TeX on one line; one that cannot be read stays as it is written."""
+    """A TeX formula on one line; an unreadable one stays as written."""
     from latex2mathml.converter import convert
 
     try:
         return formula(etree.fromstring(convert(source))) if len(source) <= LONGEST_TEX else source
-    except Exception:  # whatever it raises at TeX that it does not know
+    except Exception:  # it may raise any error for unknown TeX
         return source
 
 
@@ -96,6 +96,6 @@ def _set(tag: Any) -> str:
 
 
 def grouped(text: str) -> str:
-    """A term of a formula, in brackets where it is more than a word."""
+    """A term of a formula, in brackets if it is more than a word."""
     text = text.strip()
     return text if re.fullmatch(r"[\w.,]*|\(.*\)", text) else f"({text})"

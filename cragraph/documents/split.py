@@ -17,14 +17,14 @@ from cragraph.types import Passage
 
 
 class Break(IntEnum):
-    """How good a place the start of a unit is for a cut, from worst to best."""
+    """Ranks of places for a cut at the start of a unit, from worst to best."""
 
     WORD, SENTENCE, BLOCK, PAGE, SECTION = range(5)
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece `[start, end)` of a block that is never cut; `leads` where it makes no sense without the next one."""
+    """A piece `[start, end)` of a block that is never cut; `leads` if it must stay with the next unit."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Unit:
 
 
 def units_of(document: Document, size: int) -> Iterator[Unit]:
-    """The units of a document in order, none longer than `size` characters, no word left out."""
+    """The units of a document in order, each of at most `size` characters, covering every word."""
     text, pages = document.text, document.page_starts
     blocks = covering(text, document.blocks)
     for block, following in zip_longest(blocks, blocks[1:]):
@@ -57,7 +57,7 @@ def units_of(document: Document, size: int) -> Iterator[Unit]:
 
 
 def covering(text: str, blocks: Sequence[Block]) -> list[Block]:
-    """The blocks without the blank ones, and what lies between them as blocks of text of their own."""
+    """The non-blank blocks, with the text between them as further blocks."""
     covered: list[Block] = []
     position = 0
     for block in (*blocks, Block(len(text), len(text), "text")):
@@ -78,7 +78,7 @@ def _leads(text: str, block: Block, following: Block) -> bool:
 
 
 def _words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """Stretches of at most `size`, cut after white space where there is any in the last half, else anywhere."""
+    """Stretches of at most `size`, cut after white space in the last half, else anywhere."""
     while span := _trimmed(text, start, end):
         stop = min(end, span[0] + size)
         if stop < end and not text[stop].isspace():
@@ -100,25 +100,26 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
 CHUNK_SIZE: Final = 1000  # characters a chunk at most; chosen by docs/lab/results/documents.md
 CHUNK_OVERLAP: Final = 150  # characters that a chunk repeats of the one before it at most, in whole sentences
 ROWS: Final = 0.65
-"""Share of the size that a chunk with table rows has at most: an encoder needs twice as many pieces for figures as for
-words, and what is beyond its 256 is not seen."""
+"""Share of the size for a chunk with table rows: figures take twice as many word pieces as words, and the encoder reads
+only 256."""
 
-QUESTION: Final = 120  # characters of a line that ends with a question mark at most for it to head what stands below it
-_WHOLE = 0.25  # a chunk filled less than this goes on over the start of a section or page
+QUESTION: Final = 120  # characters at most of a question on a line that heads the lines below
+_WHOLE = 0.25  # a chunk filled less than this continues over the start of a section or page
 
 
 def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: int = CHUNK_OVERLAP) -> list[Passage]:
     """Passages in order; `document.text[start_index:start_index + len(text)] == text` for each.
 
-    Sections and pages begin a chunk of their own unless the one before is nearly empty; within them chunks are cut
-    between paragraphs, rows and sentences, and inside a sentence only where it is longer than a chunk. A heading
-    stays with what it heads.
+    Sections and pages begin a new chunk unless the one before is nearly empty. Within them chunks are cut between
+    paragraphs, rows and sentences, and inside a sentence only if it is longer than a chunk. A heading stays with the
+    text below it.
 
     Raises:
         InputError: `chunk_size` is below 1, or `chunk_overlap` not in 0..chunk_size-1.
     """
     check_sizes(chunk_size, chunk_overlap)
-    paths: list[tuple[Heading, ...]] = []  # of each heading those above it, from the highest level down, and itself
+    # For each heading its path: the headings above it, from the highest level down, and itself.
+    paths: list[tuple[Heading, ...]] = []
     for heading in document.headings:
         paths.append((*(above for above in (paths[-1] if paths else ()) if above.level < heading.level), heading))
     units = list(units_of(document, chunk_size))
@@ -132,7 +133,7 @@ def split(document: Document, *, chunk_size: int = CHUNK_SIZE, chunk_overlap: in
 
 
 def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
-    """Raises InputError where a chunk would be empty, or all of it repeated."""
+    """Raises InputError if a chunk would be empty, or only overlap."""
     if chunk_size < 1 or not 0 <= chunk_overlap < chunk_size:
         raise InputError(
             f"chunk_size {chunk_size} and chunk_overlap {chunk_overlap} do not go together; wanted a size of at least "
@@ -141,9 +142,9 @@ def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
 
 
 def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
-    """Where a chunk that begins at `first`, and is new from `fresh` on, ends (exclusive).
+    """The end (exclusive) of a chunk that begins at `first` with an overlap up to `fresh`.
 
-    A section, a page or a record ends it. Headings at its end move to the chunk of what they head.
+    A section, a page or a record ends it. Headings at its end move to the next chunk.
     """
     rows = any(unit.block.kind == "row" for unit in units[first : fresh + 1])
     for index in range(fresh + 1, len(units)):
@@ -156,7 +157,7 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
             return end if end > fresh else index
         if unit.block.fields is not last.block.fields:
             return index
-        # A page that is in doubt is no part of the chunk of one that is not.
+        # A doubtful page does not share a chunk with a sound one.
         full = not last.leads and last.end - units[first].start >= size * _WHOLE
         if unit.cut >= Break.PAGE and (full or unit.block.doubts != last.block.doubts):
             return index
@@ -164,7 +165,7 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
 
 
 def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overlap: int) -> int:
-    """The first of the units at the end of a chunk that the next one repeats: prose, whole, within the overlap."""
+    """The first unit of the overlap, which the next chunk repeats: whole units of prose."""
     whole = ("row", "code")
     if last >= len(units) or units[last].cut >= Break.PAGE or units[last].block.kind in whole:
         return last
@@ -192,7 +193,7 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
     if rows := [_row(unit, text, start) for unit in units if unit.block.cells]:
         metadata[CELLS] = kept(text, rows)
     places = [(doubt, unit.start - start, unit.end - start) for unit in units for doubt in unit.block.doubts]
-    places += [(doubt, 0, 0) for unit in units for doubt in unit.block.of_figures]  # of no place that is quoted
+    places += [(doubt, 0, 0) for unit in units for doubt in unit.block.of_figures]  # without a place
     orders = [f"{told}."] if (told := told_of(text)) else []
     if doubts := list(dict.fromkeys((*document.doubts, *orders, *(doubt for doubt, _, _ in places)))):
         metadata["doubts"] = doubts
@@ -219,7 +220,7 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
 
 
 def _row(unit: Unit, text: str, start: int) -> Row:
-    """A row in a passage that begins at `start`; of one that is cut, the cells that are in this piece."""
+    """A row with offsets in the passage that begins at `start`; of a cut row, the cells in this piece."""
     block, cells = unit.block, list[Cell]()
     for name, first, last in block.cells:
         first, last = max(block.start + first, unit.start), min(block.start + last, unit.end)

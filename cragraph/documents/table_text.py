@@ -23,7 +23,7 @@ _MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 @dataclass(frozen=True)
 class Table:
-    """Cells by row, the first `headers` rows headings; `names` are those above an earlier part of the same table."""
+    """Cells by row; the first `headers` rows are headings; `names` are the headings of an earlier part of the table."""
 
     rows: Sequence[Sequence[str]]
     headers: int = 0
@@ -32,13 +32,13 @@ class Table:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds an amount, a percentage or the dash that stands for none."""
+    """Whether a cell holds an amount, a percentage, or a dash for no amount."""
     cell = cell.strip()
     return cell in _DASH or bool(_NUMBER.match(cell))
 
 
 def is_year(cell: str) -> bool:
-    """Whether a cell names a period, which makes a heading of it although it is a number."""
+    """Whether a cell is a year: a heading although it is a number."""
     return bool(_YEAR.match(cell.strip()))
 
 
@@ -48,22 +48,22 @@ def is_period(text: str) -> bool:
 
 
 def is_heading(row: Sequence[str]) -> bool:
-    """Whether a row can name columns: it has words, and no amounts (years do not count)."""
+    """Whether a row can name columns: it has words and no amounts (years do not count)."""
     cells = [cell.strip() for cell in row if cell.strip()]
     return bool(cells) and not any(is_number(cell) and not is_year(cell) for cell in cells)
 
 
 def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Table:
-    """A table of the rows that say anything; of those, the first `marked` are headings, else the first if it can be,
-    and the second with it where it parts what the first names."""
+    """A table of the non-empty rows. The first `marked` rows are headings; else the first row if it can be one, and the
+    second too if it divides the first row's names."""
     rows = [row for row in grid if any(row)]
     marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]))
     return Table(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
 
 
 def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the second row names parts of what the first does: it has no figures and the third has, and cells of the
-    first span several or leave some without a name."""
+    """Whether the second row divides the names of the first: it has no figures, the third row has some, and cells of
+    the first row span several columns or leave some without a name."""
     if len(rows) < 3 or not is_heading(rows[1]) or not any(map(is_number, rows[2])):
         return False
     top = [" ".join(cell.split()) for cell in rows[0]]
@@ -76,7 +76,7 @@ def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def full_names(table: Table) -> list[str]:
-    """One heading per column: its heading cells from top to bottom, repeats left out."""
+    """One heading per column: its heading cells from top to bottom without repetitions."""
     parts: list[dict[str, None]] = [{} for _ in range(max(map(len, table.rows), default=0))]
     for row in table.rows[: table.headers]:
         for cell, part in zip(row, parts, strict=False):
@@ -85,7 +85,8 @@ def full_names(table: Table) -> list[str]:
 
 
 def column_names(table: Table) -> list[str]:
-    """What cells are labelled with: the lowest headings (of dates the year) where they tell columns apart, else all."""
+    """The labels of cells: the lowest headings (years of dates) if they distinguish the columns, else the full
+    headings."""
     if table.names:
         return list(table.names)
     full = full_names(table)
@@ -102,16 +103,16 @@ def column_names(table: Table) -> list[str]:
 
 
 def header_line(table: Table) -> str:
-    """Caption and column headings on one line, for what a chunk of the table says of itself."""
+    """Caption and column headings on one line, as the header of the table's chunks."""
     names = SEPARATOR.join(name for name in table.names or full_names(table) if name)
     return SEPARATOR.join(part for part in (table.caption, names) if part)
 
 
 def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, tuple[Span, ...]]]:
-    """Lines of the table, each with where its cells stand in it; its heading has none.
+    """Lines of the table, each with the offsets of its cells; the heading line has none.
 
-    `labelled` says whether the first column names the row and goes without its heading; None looks at the cells: it
-    does where the other columns hold amounts or where it has no heading.
+    With `labelled` the first column names the row and goes without its heading. None decides by the cells: the first
+    column is a label if the other columns hold amounts, or if it has no heading.
     """
     names = column_names(table)
     body = table.rows[table.headers :]
@@ -126,7 +127,7 @@ def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[s
 
 
 def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> tuple[str, tuple[Span, ...]]:
-    """One row, `label | name: cell | name: cell`; signs that stand in cells of their own go to their amounts."""
+    """One row, `label | name: cell | name: cell`; signs in separate cells are joined to their amounts."""
     given = [" ".join(cell.split()) for cell in row]
     for column, cell in enumerate(given):
         if cell in SIGNS and column + 1 < len(given) and given[column + 1][:1] in _AMOUNT:

@@ -1,4 +1,4 @@
-"""Calendars (.ics) and address cards (.vcf): an event, a task or a person per row, by the names people have for it."""
+"""Calendars (.ics) and address cards (.vcf): an event, a task or a person per row, with plain names of fields."""
 
 import datetime as dt
 import quopri
@@ -74,7 +74,7 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _properties(text: str) -> Iterator[_Property]:
-    """The lines of a file, each put together where it is folded."""
+    """The lines of a file, with folded lines joined."""
     lines = re.sub(r"\n[ \t]", "", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     at = 0
     while at < len(lines):

@@ -1,4 +1,4 @@
-"""CSV and TSV: every row a line with its column names, read as a stream."""
+"""CSV and TSV, read as a stream: every row becomes a line with its column names."""
 
 import csv
 import re
@@ -14,7 +14,7 @@ from cragraph.documents.records import value_of
 from cragraph.documents.sheets import Row, sheet_drafts
 from cragraph.errors import DocumentError
 
-CELL_LIMIT: Final = 16 << 20  # characters in one cell at most; more means a quote that is never closed
+CELL_LIMIT: Final = 16 << 20  # characters of a cell at most; a longer one has a quote that is never closed
 _DELIMITERS: Final = "\t;|,"
 _SAMPLE: Final = 1 << 16
 _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n", re.I)
@@ -27,9 +27,9 @@ _FIGURE: Final = re.compile(r"(\D{0,4}?)(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?(\D{
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
     """Rows in groups, or each row a draft where a column holds text (see `records`); cells are read as values.
 
-    Of a file that writes its figures with a comma (1.250,50), they are written with a point (1250.50).
+    In a file with decimal commas (1.250,50) figures are rewritten with a point (1250.50).
     """
-    # The limit of the csv module is one for the whole process, so it is only ever raised.
+    # The csv module has one limit for the whole process, so it is only raised.
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     with path.open(encoding=encoding_of(path), errors="replace", newline="") as file:
         sample = file.read(_SAMPLE)
@@ -48,7 +48,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
 
 def delimiter_of(path: Path, sample: str) -> str:
-    """What parts the cells: a tab for .tsv, else the sign that cuts most of the first lines into equally many."""
+    """The delimiter: a tab for .tsv, else the sign that cuts most of the first lines into equally many cells."""
     if path.suffix.lower() == ".tsv":
         return "\t"
     lines = sample.split("\n")[:100]
@@ -64,20 +64,20 @@ def delimiter_of(path: Path, sample: str) -> str:
 
 
 def _decimals(rows: Sequence[Sequence[str]], delimiter: str) -> tuple[bool, set[int]]:
-    """Whether decimals stand behind a comma, and the columns of which nothing says so, or the opposite."""
+    """Whether the file has decimal commas, and the columns for which this is not certain."""
     figures = [(c, m[0]) for row in rows for c, cell in enumerate(row) if (m := re.search(r"\d[\d.,]*(?=\D*$)", cell))]
     comma = any(_SURELY_COMMA.fullmatch(figure) for _, figure in figures)
     point = any(_SURELY_POINT.fullmatch(figure) for _, figure in figures)
     either = {column for column, figure in figures if _EITHER.fullmatch(figure)}
     if comma or point or delimiter == "," or not either:
         return comma and not point, set()
-    # Beside whole numbers below a thousand, 1.250 is the next larger: no column has decimals in some rows alone.
+    # Beside whole numbers below a thousand, 1.250 is a thousand and more: a column with decimals has them in all rows.
     whole = {column for column, figure in figures if column in either and figure.isdecimal()}
     return bool(whole), set() if whole else either
 
 
 def _written(cell: str, comma: bool) -> str:
-    """A cell; where the file has decimals behind a comma, a figure with a point instead."""
+    """A cell; in a file with decimal commas, its figure is rewritten with a point."""
     cell = cell.strip()
     if not comma or not (match := _FIGURE.fullmatch(cell)):
         return cell
@@ -86,7 +86,7 @@ def _written(cell: str, comma: bool) -> str:
 
 
 def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list[str]]:
-    """Rows of cells; a quote that is never closed, or only by a later one, is an error at the line where it opens."""
+    """Rows of cells; an unclosed quote is an error at the line where it opens."""
     taken: list[str] = []
     ended = False
 
@@ -104,7 +104,7 @@ def _rows(lines: Iterable[str], delimiter: str, limits: Limits) -> Iterator[list
             if ended:
                 raise csv.Error("the file ends inside a quoted cell")
             if len(taken) > 1:
-                # A row over several lines that another reader would refuse has swallowed rows.
+                # An unclosed quote has swallowed rows: a row over several lines that a strict reader would refuse.
                 list(csv.reader(taken, delimiter=delimiter, strict=True))
             limits.check("fields", len(row), "columns")
             yield row

@@ -22,15 +22,15 @@ _HEADING: Final = re.compile(r"^heading (\d)$", re.I)
 _SIGNS: Final = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _DELETED: Final = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _INSERTED: Final = frozenset((f"{_W}ins", f"{_W}moveTo"))
-# A fallback repeats the drawing before it; the reading of a ruby stands beside its word.
+# A fallback repeats the drawing before it; a ruby's reading repeats its word.
 _GONE: Final = frozenset(("{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback", f"{_W}rt"))
 _DRAWN: Final = {"6F": "☐", "71": "☐", "A8": "☐", "FB": "☒", "FD": "☒", "FE": "☒", "FC": "✓", "E0": "→", "B7": "•"}
-_DEEPEST: Final = 20  # styles that go back to one another
+_DEEPEST: Final = 20  # styles that are based on one another at most
 
 
 @dataclass(frozen=True)
 class _Style:
-    """What a style says; of `run` the properties of its letters."""
+    """The properties of a style; `run` has those of its letters."""
 
     name: str = ""
     based_on: str = ""
@@ -41,7 +41,7 @@ class _Style:
 
 @dataclass
 class _Level:
-    """A level of a numbering: how it is written, from where it counts, and what it has come to."""
+    """A level of a numbering: its format, its start, and its present number."""
 
     text: str
     kind: str
@@ -51,7 +51,7 @@ class _Level:
 
 @dataclass
 class _Paragraph:
-    """What is gathered while a paragraph is read."""
+    """The text and the notes gathered while a paragraph is read."""
 
     parts: list[str] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
@@ -60,12 +60,12 @@ class _Paragraph:
 
     @property
     def before(self) -> str:
-        """The last signs of what was read."""
+        """The last signs of the text so far."""
         return "".join(self.parts[-3:])[-12:]
 
     @property
     def text(self) -> str:
-        """The words, without those that are struck out."""
+        """The text without struck-out words."""
         return settled("".join(self.parts)).strip()
 
 
@@ -104,7 +104,7 @@ class _Body:
         return self._writer.draft(package.properties()).titled()
 
     def _margins(self, main: str, kind: str, name: str) -> None:
-        """What stands above or below every page, once; numbers of pages alone are left out."""
+        """The headers or footers, once; bare page numbers are left out."""
         texts = (one_line(self._text(self._package.xml(part)).text) for part in self._package.related(main, kind))
         for text in filter(in_margins, dict.fromkeys(texts)):
             self._writer.paragraph(f"{name}: {text}")
@@ -143,14 +143,14 @@ class _Body:
         self._beside(read)
 
     def _beside(self, read: _Paragraph) -> None:
-        """The comments on what was read, and the boxes of text that hang on it."""
+        """The comments on the paragraph, and its text boxes."""
         for comment in read.comments:
             self._writer.paragraph(comment)
         for box in read.boxes:
             self._blocks(box)
 
     def _line(self, style: str) -> Iterator[_Style]:
-        """A style and those that it is based on."""
+        """A style and the styles it is based on."""
         for _ in range(_DEEPEST):
             if style not in self._styles:
                 return
@@ -158,7 +158,7 @@ class _Body:
             style = self._styles[style].based_on
 
     def _number(self, about: Any, style: str) -> str | None:
-        """The number that Word counts for a paragraph, "-" for a mark; None where it is no item of a list."""
+        """The number that Word counts for a paragraph, "-" for a bullet; None for a paragraph outside lists."""
         own = None if about is None else about.find(f"{_W}numPr")
         given = next((one.number for one in self._line(style) if one.number), None)
         if own is not None:
@@ -202,13 +202,13 @@ class _Body:
     # -- runs ------------------------------------------------------------------------------------------------
 
     def _text(self, element: Any) -> _Paragraph:
-        """The text below an element as a reader sees it: insertions and links in, deletions and hidden runs out."""
+        """The visible text below an element: with insertions and links, without deletions and hidden runs."""
         read = _Paragraph()
         self._inside(element, read, self._of_style(_value(element.find(f"{_W}pPr"), "pStyle")))
         return read
 
     def _of_style(self, style: str) -> dict[str, str]:
-        """How a style has its letters, the nearest of the styles that it is based on first."""
+        """The letter properties of a style, from the nearest style it is based on."""
         found: dict[str, str] = {}
         for one in self._line(style):
             found = {**_letters(one.run), **found}
@@ -273,13 +273,13 @@ class _Body:
 
 
 def in_margins(text: str) -> str:
-    """What stands above or below a page; nothing where it only counts the pages."""
+    """The text of a header or footer; empty for a bare page number."""
     says = re.search(r"[^\W\d_]{2}|\d\D+\d", re.sub(r"(?i)\b(?:page|of|seite|von)\b", "", text))
     return text if says else ""
 
 
 def _found(element: Any, tag: str) -> Iterator[Any]:
-    """The rows of a table or the cells of a row, in controls and custom elements too, not those of a table within."""
+    """The rows of a table or the cells of a row, also in controls and custom elements, but not of nested tables."""
     for child in element:
         if child.tag == tag:
             yield child
@@ -297,12 +297,12 @@ def _is_on(switch: Any) -> bool:
 
 
 def _asks(control: Any) -> bool:
-    """Whether a control holds only the words that ask for something to be filled in."""
+    """Whether a control holds only its placeholder text."""
     return _is_on(control.find(f"{_W}sdtPr/{_W}showingPlcHdr"))
 
 
 def _letters(about: Any) -> dict[str, str]:
-    """What a run or a style says of its letters: struck, hidden, above or below the line."""
+    """The letter properties of a run or style: struck, hidden, above or below the line."""
     found: dict[str, str] = {}
     for child in () if about is None else about:
         name = str(child.tag).rpartition("}")[2]
@@ -330,7 +330,7 @@ def _style(style: Any) -> _Style:
 
 
 def _field(mark: Any) -> str:
-    """What a field of an old form shows beside its text: a tick, or the choice from a list."""
+    """The value of an old form field beside its text: a tick, or the choice from a list."""
     box, listed = mark.find(f"{_W}ffData/{_W}checkBox"), mark.find(f"{_W}ffData/{_W}ddList")
     if box is not None:
         checked = box.find(f"{_W}checked")
@@ -343,12 +343,12 @@ def _field(mark: Any) -> str:
 
 
 class _Numbers:
-    """The numberings of a file, each with what it has counted so far."""
+    """The numberings of a file with their present counts."""
 
     def __init__(self, part: Any = None, styles: Mapping[str, _Style] | None = None) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
         self._abstract: dict[str, str] = {}
-        self._starts: dict[str, dict[int, int]] = {}  # where a list begins anew
+        self._starts: dict[str, dict[int, int]] = {}  # restarts of lists
         self._of_style: dict[tuple[str, str], int] = {}
         self._counts: dict[str, dict[int, int]] = {}
         linked: dict[str, str] = {}
@@ -370,7 +370,7 @@ class _Numbers:
             self._levels[name] = self._levels.get(self._abstract.get(style.number[0] if style.number else "", ""), {})
 
     def next(self, number: str, at: int, style: str) -> str | None:
-        """The next number of a list at a level, "-" for a mark; None where there is no such list."""
+        """The next number of a list at a level, "-" for a bullet; None for an unknown list."""
         name = self._abstract.get(number, "")
         at = self._of_style.get((name, style), at)
         levels = self._levels.get(name, {})

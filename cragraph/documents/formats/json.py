@@ -14,7 +14,7 @@ from cragraph.errors import DocumentError
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """Drafts of a JSON file: lists of objects as records, each list a table of its own; anything else line by line."""
+    """Drafts of a JSON file: each list of objects is a table of records; other values are lines."""
     try:
         value = json.loads(read_text(path, limits).lstrip("\ufeff"))
     except json.JSONDecodeError as error:
@@ -44,7 +44,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 
 
 def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[str, Any]]]) -> Any:
-    """The value without its lists of objects, which go into `lists` by their path: each is a table of its own."""
+    """The value without its lists of objects, which go into `lists` by path: each is a separate table."""
     if not isinstance(value, Mapping):
         return value
     rest = {}
@@ -59,7 +59,7 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
 
 
 def _framed(value: Any) -> Any:
-    """The rows of a table that is written column by column, or as names and rows apart, as data frames are."""
+    """The rows of a table that is stored column by column, or as names and rows, as data frames are."""
     if not isinstance(value, Mapping):
         return value
     names, rows = value.get("columns"), value.get("data")
@@ -80,7 +80,7 @@ def _framed(value: Any) -> Any:
 
 
 def _listed(value: Any, name: str) -> Any:
-    """The value; as a list where it is an object of nothing but objects, each of them `name`d by its key."""
+    """The value; an object whose values are all objects becomes a list of them, with the key as `name`."""
     if not isinstance(value, Mapping) or len(value) < 2 or not all(isinstance(own, Mapping) for own in value.values()):
         return value
     return [{name: key, **own} for key, own in value.items()]
@@ -103,5 +103,5 @@ def _records(lines: Iterable[str], limits: Limits) -> Iterator[Mapping[str, Any]
             raise DocumentError(
                 f"line {number} is not JSON ({error}); wanted one object per line: mend or remove that line."
             ) from error
-        # A value without a name is a line of text: there is nothing to filter it by.
+        # A value without a name is a line of text without a field.
         yield value if isinstance(value, Mapping) else {"": value}

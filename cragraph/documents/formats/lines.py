@@ -12,7 +12,7 @@ from cragraph.errors import DocumentError
 
 _CUE: Final = re.compile(r"(?:(\d{1,3}):)?(\d\d):(\d\d)[.,]\d{1,3}[ \t]+-->[ \t]+.*")
 _MARKUP: Final = re.compile(r"<v(?:\.[\w.]+)? ([^>]{1,80})>|</?[^<>]{1,80}>|\{\\[^{}]{1,40}\}")
-_LONGEST: Final = 400  # characters of captions that are told with one time at most
+_LONGEST: Final = 400  # characters of captions under one time at most
 _LINK: Final = re.compile(r"\[\[([^\[\]]{1,500})\](?:\[([^\[\]]{1,500})\])?\]")
 _STRUCK: Final = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]{1,200})(?<=\S)\+(?![\w+])")
 
@@ -25,7 +25,7 @@ def log_draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def caption_draft(text: str, limits: Limits = DEFAULT) -> Draft:
-    """Captions (.srt, .vtt): what is said, a sentence or a few captions at a time, with the time when it begins."""
+    """Captions (.srt, .vtt): a sentence or a few captions at a time, with the time at which they begin."""
     writer, said, since = Writer(limits), list[str](), ""
 
     def told() -> None:
@@ -50,7 +50,7 @@ def caption_draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def notebook_draft(text: str, limits: Limits = DEFAULT) -> Draft:
-    """A notebook of Jupyter: its text, its code, and what the code printed."""
+    """A Jupyter notebook: its text, its code, and the code's output."""
     try:
         book = json.loads(text)
         cells = book["cells"] if "cells" in book else book["worksheets"][0]["cells"]

@@ -1,4 +1,4 @@
-"""Markdown: kept as written, but rows of tables name their columns; front matter is metadata, comments are dropped."""
+"""Markdown, kept as written; rows of tables get their column names, front matter is metadata, comments are dropped."""
 
 import re
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ FRONT_LIMIT: Final = 1 << 16  # characters of front matter at most: reading it t
 
 @cache
 def _parsers() -> "tuple[MarkdownIt, MarkdownIt]":
-    """The parsers of blocks and of what is in a line, loaded with the first Markdown."""
+    """The parsers of blocks and of inline text, loaded with the first Markdown file."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable("table").disable("inline"), MarkdownIt("commonmark")
@@ -77,7 +77,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def _plain_piece(match: re.Match[str]) -> str:
-    """What stands for a piece of Markdown; code stays, comments go, and one that never ends hides the rest."""
+    """The replacement for a piece of Markdown: code stays, comments go; an unclosed comment hides the rest."""
     if match["fence"] or match["run"]:
         return match[0]
     if match["table"]:
@@ -94,7 +94,7 @@ def _plain_piece(match: re.Match[str]) -> str:
 
 
 class _Copy:
-    """The text as it is copied line by line, with tables written anew."""
+    """The text, copied line by line with tables rewritten."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -128,7 +128,7 @@ class _Copy:
             self.blocks.append(Block(first, last, "code"))
 
     def table(self, rows: Sequence[tuple[int, int]], limits: Limits) -> None:
-        """Write the rows of a table, the first of which is its heading, so that every cell names its column."""
+        """Write the rows of a table, the first being its heading, so that every cell names its column."""
         grid = [self._cells(*self._span(row)) for row in rows]
         limits.check("fields", max(map(len, grid)), "columns")
         start, end = self._span((rows[0][0], rows[-1][1]))
@@ -147,7 +147,7 @@ class _Copy:
         self._done = end
 
     def html(self, token: "Token", limits: Limits) -> None:
-        """Write a block of HTML as a page of it is written."""
+        """Write a block of HTML like an HTML page."""
         start, end = self._span(token.map or (0, 0))
         writer = Writer(limits)
         write(self._text[start:end], writer, limits)
@@ -179,7 +179,7 @@ class _Copy:
 
 
 def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], str]:
-    """The YAML mapping between `---` lines at the top, and the text without it; what is not a mapping stays text."""
+    """The YAML mapping between `---` lines at the top, and the text without it; any other YAML stays text."""
     match = _FRONT.match(text)
     if not match:
         return {}, text
@@ -202,7 +202,7 @@ def front_matter(text: str, limits: Limits = DEFAULT) -> tuple[dict[str, Any], s
 
 
 def _leaves(node: Any, most: int) -> int:
-    """How many values a YAML tree has once its aliases are followed, counted to just over `most`."""
+    """The number of values of a YAML tree with its aliases expanded, counted to just over `most`."""
     count = 0
     waiting = [node]
     while waiting and count <= most:

@@ -34,7 +34,7 @@ _FIGURE: Final = re.compile(
 )
 _DURATION: Final = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?")
 _LEVELS: Final = 10  # levels of headings or lists that are counted
-_MOST_REPEATED: Final = 1000  # rows of one text that a sheet may repeat; more are the blank rest of it
+_MOST_REPEATED: Final = 1000  # repetitions of a row at most; more are the blank rest of a sheet
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
@@ -53,7 +53,8 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 class _Text:
     def __init__(self, parts: Package, limits: Limits) -> None:
         self._parts, self._limits, self._writer = parts, limits, Writer(limits)
-        self._letters: dict[str, tuple[str, bool]] = {}  # of a style: above or below the line, and struck out
+        # Letter properties of a style: above or below the line, struck out.
+        self._letters: dict[str, tuple[str, bool]] = {}
         self._lists: dict[str, dict[int, Any]] = {}
         self._counts: dict[str, list[int]] = {}
         self._notes: list[str] = []
@@ -89,7 +90,7 @@ class _Text:
             self._blocks(one for one in page if one not in titles)
 
     def _know(self, tree: Any) -> None:
-        """Keep what styles say of letters and lists."""
+        """Remember the letter and list properties of styles."""
         for style in tree.iter(f"{_STYLE}style"):
             about = style.find(f"{_STYLE}text-properties")
             if about is not None:
@@ -123,7 +124,7 @@ class _Text:
         self._writer.heading(f"{number} {text}".strip() if text else "", level)
 
     def _written(self, part: Any, write: Any) -> None:
-        """Write a paragraph, and then the boxes and comments in it."""
+        """Write a paragraph, then its boxes and comments."""
         text = self._line(part)
         write(text)
         if text and any(True for _ in part.iter(f"{_T}change", f"{_T}change-start", f"{_T}change-end")):
@@ -148,7 +149,7 @@ class _Text:
                     number = None
 
     def _number(self, style: str, level: int) -> str:
-        """The next number of a list or of the headings; empty where they have none."""
+        """The next number of a list or of the headings; empty if they are not numbered."""
         levels = self._lists.get(style, {})
         about = levels.get(level)
         kind = "" if about is None else about.get(f"{_STYLE}num-format", "")
@@ -219,7 +220,7 @@ class _Text:
         return raised(text, before) if high == "super" else lowered(text, before) if high else text
 
     def _formula(self, frame: Any) -> str:
-        """A formula that stands in a sentence; nothing for a picture."""
+        """An inline formula; empty for a picture."""
         for held in frame.iter(f"{_DRAW}object"):
             name = f"{held.get(_LINK, '').removeprefix('./')}/content.xml"
             if name in self._parts.namelist():
@@ -265,7 +266,7 @@ def _sheets(parts: Package, limits: Limits, about: Mapping[str, Any]) -> Iterato
 
 
 def _rows(table: Any, limits: Limits) -> tuple[list[Row], list[Merged]]:
-    """The rows of a sheet that hold anything, and its merged cells."""
+    """The filled rows of a sheet, and its merged cells."""
     rows, merges, number = list[Row](), list[Merged](), 0
     for row in table.iter(f"{_TABLE}table-row"):
         cells, missing, faulty, column = dict[int, Scalar](), list[int](), list[int](), 0
@@ -292,7 +293,7 @@ def _rows(table: Any, limits: Limits) -> tuple[list[Row], list[Merged]]:
 
 
 def _value(cell: Any) -> Scalar | None:
-    """A cell as it is shown: a figure with its currency or unit, a share, a day, a time."""
+    """The displayed value of a cell: a figure with its currency or unit, a share, a day, a time."""
     kind = cell.get(f"{_OFFICE}value-type", "")
     text = "\n".join("".join(p.itertext()) for p in cell.iterchildren(f"{_T}p")).strip()
     try:

@@ -1,4 +1,4 @@
-"""Plain text: kept as it is; paragraphs, list items and lines that can only be headings are found in it."""
+"""Plain text, kept as it is; paragraphs, list items and lines that can only be headings are recognised."""
 
 import re
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ BELOW_ALL = 6  # the level of a question that heads its answer
 
 
 def draft(text: str, limits: Limits = DEFAULT) -> Draft:
-    """Map plain text; nothing of it is changed."""
+    """Map plain text without changing it."""
     blocks: list[Block] = []
     headings: list[Heading] = []
     paragraphs = list(PARAGRAPH.finditer(text))
     questions = {m.start() for m in paragraphs if m[0].rstrip().endswith("?") and len(m[0]) <= 120 and "\n" not in m[0]}
     for match in paragraphs:
-        # Several questions that stand alone are those of a list of frequent ones: each heads its answer.
+        # Several questions on separate lines are a list of frequent questions: each heads its answer.
         level = heading_level(match[0]) or (BELOW_ALL if len(questions) > 1 and match.start() in questions else 0)
         if level:
             headings.append(Heading(match.start(), level, " ".join(match[0].split())))
@@ -47,7 +47,7 @@ def heading_level(paragraph: str) -> int:
 
 
 def paragraph_blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    """A paragraph as one block, or as one block per item where its lines begin with list marks."""
+    """A paragraph as one block, or as one block per item if its lines begin with list marks."""
     cuts = [start + match.start() for match in ITEM.finditer(text[start:end])]
     if not cuts or cuts[0] > start:
         yield Block(start, cuts[0] - 1 if cuts else end, "text")

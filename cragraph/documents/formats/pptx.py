@@ -58,7 +58,7 @@ class _Slide:
             if shape.tag == f"{_P}graphicFrame":
                 self._graphic(shape)
             elif _role(shape) not in (*_TITLES, *_MARGINS):
-                # A placeholder's lines are points; those of a text box, or one alone, are paragraphs.
+                # Lines of a placeholder are list items; lines of a text box, or a single line, are paragraphs.
                 lines = [line for line in _lines(shape) if line.strip()]
                 points = shape.find(f".//{_P}ph") is not None and len(lines) > 1
                 for line in lines:
@@ -87,7 +87,7 @@ class _Slide:
                 self._writer.item(" ".join(_lines(point)))
 
     def _chart(self, chart: Any) -> Table:
-        """The figures that a chart is drawn from: a row per category, a column per series."""
+        """The figures of a chart: a row per category, a column per series."""
         dates = chart.find(f"{_C}date1904")
         from_1904 = dates is not None and dates.get("val", "1") in ("1", "true")
 
@@ -109,19 +109,19 @@ class _Slide:
 
 
 def _role(shape: Any) -> str:
-    """What a placeholder is for; empty for any other shape and for one of no special kind."""
+    """The role of a placeholder; empty for other shapes and for placeholders without a role."""
     placeholder = shape.find(f".//{_P}ph")
     return "" if placeholder is None else placeholder.get("type", "")
 
 
 def _is_seen(shape: Any) -> bool:
-    """Whether a shape is shown, and is not the repetition of another for older programs."""
+    """Whether a shape is visible and is no fallback for older programs."""
     hidden = any(named.get("hidden") in ("1", "true") for named in shape.iter(f"{_P}cNvPr"))
     return not hidden and next(shape.iterancestors(_FALLBACK), None) is None
 
 
 def _span(cell: Any) -> int:
-    """How many columns a cell covers."""
+    """The number of columns that a cell covers."""
     span = cell.get("gridSpan", "1")
     return max(1, int(span)) if span.isdecimal() and len(span) < 10 else 1
 
@@ -154,7 +154,7 @@ def _line(paragraph: Any) -> str:
 
 
 def _is_first(part: Any) -> bool:
-    """Whether a part is not the repetition of another for older programs."""
+    """Whether a part is no fallback for older programs."""
     return next(part.iterancestors(_FALLBACK), None) is None
 
 

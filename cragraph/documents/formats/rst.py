@@ -47,7 +47,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def _set(match: re.Match[str]) -> str:
-    """What is raised, lowered or a formula, on the line."""
+    """Raised and lowered signs, and formulas, as plain text on the line."""
     before = match.string[max(0, match.start() - 8) : match.start()]
     role, inner = match["role"], match["inner"]
     return tex(inner) if role == "math" else (raised if role.startswith("sup") else lowered)(inner, before)

@@ -32,8 +32,8 @@ _DEEPEST: Final = 500
 
 @dataclass(frozen=True)
 class _State:
-    """How the letters of a group stand: above or below the line, struck out, unseen, in a note below the page; and how
-    many signs repeat one for older programs."""
+    """The state of a group: letters above or below the line, struck out, hidden, or in a footnote; and the number of
+    signs that repeat a character for older programs."""
 
     lift: str = ""
     struck: bool = False

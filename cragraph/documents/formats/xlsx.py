@@ -25,7 +25,7 @@ _PIECE: Final = 1 << 20
 
 
 class _Style(NamedTuple):
-    """How a cell is shown: the format of its figures, and whether it is struck through."""
+    """The style of a cell: its number format, and whether it is struck through."""
 
     code: str = ""
     struck: bool = False
@@ -76,7 +76,7 @@ class _Book:
                     yield replace(draft, headings=headings, metadata={**stated, **draft.metadata})
 
     def _rows(self, name: str) -> Iterator[Row]:
-        """The rows of a sheet that hold anything, as a stream."""
+        """The filled rows of a sheet, as a stream."""
         number = 0
         with self._parts.open(name) as stream:
             for _, row in etree.iterparse(stream, tag="{*}row", huge_tree=True, resolve_entities=False):
@@ -126,7 +126,7 @@ class _Book:
         return value.strip() or None
 
     def _merges(self, name: str) -> Iterator[Merged]:
-        """The cells that are merged, which stand behind the rows: found without making a tree of these."""
+        """The merged cells, which stand behind the rows in the file: found without parsing the rows into a tree."""
         kept = b""
         with self._parts.open(name) as stream:
             while piece := stream.read(_PIECE):
@@ -139,7 +139,7 @@ class _Book:
                 kept = kept[max(end, len(kept) - 300) :]
 
     def _notes(self, name: str) -> Iterator[Draft]:
-        """The notes that stand beside cells, each with the name of its cell."""
+        """The notes on cells, each with the name of its cell."""
         notes = [
             f"Note on {note.get('ref', '')}: {_text(note.find('{*}text'))}"
             for part in self._parts.related(name, "/comments")
@@ -172,7 +172,7 @@ def column_of(name: str) -> int:
 
 
 def _text(item: Any) -> str:
-    """The text of a cell in its runs: without what is struck through, and with raised signs as such."""
+    """The text of a cell's runs, without struck-through words and with raised signs as such."""
     if item is None:
         return ""
     text = item.findtext("{*}t") or ""
@@ -190,7 +190,7 @@ def _is_on(switch: Any) -> bool:
 
 
 def _styles(sheet: Any) -> Iterator[_Style]:
-    """The styles of cells by number; what they say of colours is not looked at."""
+    """The styles of cells by number; colours are not read."""
     codes: Mapping[str, str] = {f.get("numFmtId", ""): f.get("formatCode", "") for f in sheet.iter("{*}numFmt")}
     fonts: Sequence[bool] = [_is_on(font.find("{*}strike")) for font in sheet.iterfind("{*}fonts/{*}font")]
     for style in sheet.iterfind("{*}cellXfs/{*}xf"):

@@ -29,7 +29,7 @@ from cragraph.documents.formats.pdf.words import (
 from cragraph.errors import DocumentError
 from cragraph.private import untold
 
-WINDOW: Final = 200  # pages that are held in memory and compared with one another at a time
+WINDOW: Final = 200  # pages that are held in memory and compared at a time
 
 # PDFium keeps global state and is not safe to call from two threads.
 _ONE_AT_A_TIME = Lock()
@@ -80,17 +80,17 @@ def _draft(pdf: Any, limits: Limits) -> Draft:
     return replace(draft, headings=tuple(replace(h, level=ranks[h.level]) for h in draft.headings))
 
 
-INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that brings what reads pictures
+INSTALL: Final = "pip install 'cragraph[ocr]'"  # the command that installs the reader of pictures
 UNREAD_FORM: Final = "holds a form (XFA) whose fields cannot be read; print it as PDF in the program that fills it."
 NO_LETTERS: Final = (
     "page {} is set in a font that does not say which letters its signs are: what was read of it may be others; "
     f"with {INSTALL} such a page is read as a picture, where the file holds the font."
 )
-UNMAPPED: Final = 3  # words of letters without a meaning from which on a page is in doubt
+UNMAPPED: Final = 3  # words of unmapped letters from which on a page is in doubt
 
 
 def _read_page(pdf: Any, number: int, unread: list[int], doubts: dict[int, str]) -> tuple[list[Line], list[str]]:
-    """The lines of a page, and the text across them; a page that cannot be read, or that is a picture, is `unread`."""
+    """The lines of a page, and the text across them; an unreadable page, or a picture, is added to `unread`."""
     try:
         with closing(pdf[number]) as page:
             words, across, unmapped, drawn = words_of(page, over)
@@ -110,7 +110,7 @@ def _read_page(pdf: Any, number: int, unread: list[int], doubts: dict[int, str])
 
 
 def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
-    """Title and author where they are words: many programs write a number or a file name as the title."""
+    """Title and author if they are words: many programs write a number or a file name as the title."""
     stated = pdf.get_metadata_dict()
     title, author = one_line(stated.get("Title", "")), one_line(stated.get("Author", ""))
     metadata: dict[str, Any] = {}
@@ -124,16 +124,16 @@ def _metadata(pdf: Any, unread: Sequence[int]) -> dict[str, Any]:
 
 
 SCALE: Final = 150 / 72  # pixels a point that a page is drawn with
-ALIKE: Final = 0.25  # share of the usual height by which a line may differ and still count as set in the same size
+ALIKE: Final = 0.25  # share of the usual height by which lines of the same size may differ
 
 
 def can_recognise() -> bool:
-    """Whether pictures can be read here."""
+    """Whether the reader of pictures is installed."""
     return find_spec("rapidocr") is not None
 
 
 def recognised(page: Any) -> list[PageWord]:
-    """The words of a page's picture with their places; none where there are none."""
+    """The words of a page's picture with their places."""
     began = monotonic()
     output = _engine()(page.render(scale=SCALE).to_numpy())
     # Recognition takes seconds per page: the alarm that bounds the reading of a file is put off by them.

@@ -1,4 +1,4 @@
-"""What stands over a PDF page and is no text of it: values of form fields, typed-on text, comments, struck words."""
+"""Annotations of a PDF page: values of form fields, typed-on text, comments, lines through words."""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ import pypdfium2.raw as pdfium
 
 from cragraph.documents.formats.pdf.words import PageWord
 
-MOST: Final = 5000  # fields and notes of a page that are read
+MOST: Final = 5000  # fields and notes of a page at most
 THIN, SHORTEST = 2.0, 4.0  # points of a line that may strike words out: its height at most, its length at least
-LONGEST: Final = 1 << 16  # bytes of one that are read
+LONGEST: Final = 1 << 16  # bytes of a field or note at most
 UNSEEN: Final = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 TICKED: Final = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 FILLED: Final = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
@@ -19,7 +19,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top, in points f
 
 
 class Over(NamedTuple):
-    """What stands over a page, in the coordinates of the file."""
+    """The annotations of a page, in the coordinates of the file."""
 
     words: list[PageWord]
     comments: list[str]
@@ -27,7 +27,7 @@ class Over(NamedTuple):
 
 
 def over(page: Any, usual: float) -> Over:
-    """What stands over a page whose lines are `usual` points high."""
+    """The annotations of a page whose lines are `usual` points high."""
     found = Over([], [], [*_lines(page)])
     form = page.formenv
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MOST)):
@@ -82,7 +82,7 @@ def _contents(note: Any) -> str:
 
 
 def _string(fill: Callable[..., int]) -> str:
-    """A text that PDFium writes into a buffer, whose size it says when it is given none."""
+    """A text that PDFium writes into a buffer; without a buffer PDFium returns the size."""
     size = min(fill(None, 0), LONGEST)
     buffer = (ctypes.c_ushort * (size // 2 + 1))()
     fill(buffer, size)

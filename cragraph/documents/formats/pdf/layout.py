@@ -1,4 +1,4 @@
-"""Pages of lines as headings, paragraphs, items and tables in reading order."""
+"""Layout: from the lines of pages to headings, paragraphs, items and tables in reading order."""
 
 import math
 import re
@@ -17,12 +17,12 @@ from cragraph.language.facts.dates import dates
 
 EDGE = 3  # lines at the top and at the bottom of a page that may be header and footer
 LEAST_PAGES = 3
-SHARE = 0.2  # a line is a header where it stands on this share of the pages, and on three at least
+SHARE = 0.2  # a header stands on this share of the pages, and on three at least
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 
 
 def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[list[Line]]:
-    """The pages without headers and footers; one that says more than a number stays where it is first `seen`."""
+    """The pages without headers and footers; a header with more than a number stays where it is first `seen`."""
     places: dict[tuple[str, str], set[int]] = defaultdict(set)
     for number, lines in enumerate(pages):
         for line, edge in _edges(lines):
@@ -35,10 +35,10 @@ def without_repeats(pages: Sequence[Sequence[Line]], seen: set[str]) -> list[lis
         for line, edge in _edges(lines):
             key = _key(line)
             if edge in ended or len(places[key, edge]) < least:
-                # Nothing further in is header or footer.
+                # Lines further in are neither header nor footer.
                 ended.add(edge)
                 continue
-            # A date is what it says: each that differs stays once.
+            # A date may be the header's message: each different one stays once.
             dated = " ".join([key, *(fact.text for fact in dates(line.text))])
             if dated in seen or not any(sign.isalpha() for sign in key.replace("page", "")):
                 dropped.add(id(line))
@@ -75,7 +75,7 @@ def in_reading_order(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
-    """The gutter with the longest band of lines that it parts into two columns of prose."""
+    """The gutter that divides the longest band of lines into two columns of prose."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     width = right - left
     best: tuple[float, int, int] | None = None
@@ -100,7 +100,7 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
 
 
 def _crossed(line: Line, left: float) -> int:
-    """The steps from the left that the segments of a line lie over, as bits."""
+    """The horizontal steps that the segments of a line cover, as bits."""
     bits = 0
     for segment in line.segments:
         first, last = int((segment.x0 - left) / _STEP) + 1, math.ceil((segment.x1 - left) / _STEP)
@@ -117,7 +117,7 @@ def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
 
 
 def _is_prose(lines: Sequence[Line], width: float) -> bool:
-    """Whether lines fill a column of their own with words, one segment per line."""
+    """Whether lines fill a column with words, one segment per line."""
     if len(lines) < LEAST_LINES or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
         return False
     extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
@@ -138,7 +138,7 @@ _NAMED = [re.compile(rf"^{name}\b", re.I) for name in (r"PART\s+[IVX]+", r"ITEM\
 
 
 class PageWriter:
-    """Writes pages, keeping in mind how the last one ended: a paragraph may go on over the page break."""
+    """Writes pages; a paragraph may continue over the page break."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -147,7 +147,7 @@ class PageWriter:
     def write(
         self, pages: Sequence[Sequence[Line]], across: Sequence[Sequence[str]], doubts: Sequence[str] = ()
     ) -> None:
-        """Write pages; `across` holds the words across the direction of each, `doubts` why one is in doubt."""
+        """Write pages; `across` has each page's words across its direction, `doubts` the doubts about pages."""
         self._words = Vocabulary(line.text for lines in pages for line in lines)
         read = [lines for n, lines in enumerate(pages) if not any(doubts[n : n + 1])] or pages
         self._body = weighted_median((line.height, len(line.text)) for lines in read for line in lines)
@@ -200,7 +200,7 @@ class PageWriter:
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """The tables of figures in a column, and those of words between them."""
+    """The tables of figures in a column, and the tables of words between them."""
     done = 0
     for span in (*tables_in(lines), None):
         end = span.start if span else len(lines)
@@ -215,11 +215,11 @@ def _tables(lines: Sequence[Line]) -> Iterator[Span]:
             done = span.end
 
 
-SPACED: Final = 0.3  # share of lines that begin with a small letter from which on a wide leading is that of prose
+SPACED: Final = 0.3  # least share of lines that begin with a small letter in prose with wide leading
 
 
 def _leading(column: Sequence[Line]) -> float:
-    """The usual gap between the lines of a column of prose; 0 where lines that stand apart may be paragraphs."""
+    """The usual gap between lines of a column of prose; 0 if separate lines may be paragraphs."""
     goes_on = sum(line.text[:1].islower() for line in column)
     gaps = [line.top - last.bottom for last, line in pairwise(column)]
     return median(gaps) if len(gaps) > 2 and goes_on >= SPACED * len(column) else 0.0
@@ -242,14 +242,14 @@ def _starts_new(group: Sequence[Line], line: Line, left: float, right: float, le
     if line.text[0].islower():
         return False
     indented = line.x0 > last.x0 + 0.8 * line.height and not _BULLET.match(group[0].text)
-    # A line is broken on purpose where the first word of the next one would have fitted on it.
+    # A line break is intended if the first word of the next line would have fitted.
     room = right - 0.12 * (right - left) - last.x1
     forced = room > line.words[0].x1 - line.words[0].x0
     return forced or bool(indented and _END.search(last.text))
 
 
 def _row_text(line: Line) -> str:
-    """The cells of a row; a label that ends in a colon, or that dots lead from, stands before its value."""
+    """The text of a row; a label with a colon or with dot leaders stands before its value."""
     parts = [segment for segment in line.segments if segment.text]
     text = ""
     for before, segment in pairwise([None, *parts]):
@@ -260,12 +260,12 @@ def _row_text(line: Line) -> str:
 
 
 def _is_row(line: Line) -> bool:
-    """Whether a line is several cells and no item whose bullet stands apart."""
+    """Whether a line has several cells and is not a list item with a separate bullet."""
     return len(line.segments) > 1 and not _BULLET.match(line.text) and not _named_level(line.text)
 
 
 def _heading_level(group: Sequence[Line], text: str, body: float) -> int:
-    """1 to 3 for parts, items and notes of a filing, then by size, capitals and weight; 0 for what is no heading."""
+    """Level of a heading: 1 to 3 for parts, items and notes of a filing, then by size, capitals and weight; else 0."""
     if len(text) > LONGEST_HEADING or len(group) > 3 or not any(sign.isalpha() for sign in text):
         return 0
     height = max(line.height for line in group)

@@ -11,7 +11,7 @@ from cragraph.documents.table_text import Table, column_names, is_number, is_per
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
-LEAST_ROWS: Final = 3  # lines of several segments that a table of words has at least
+LEAST_ROWS: Final = 3  # least lines of several segments in a table of words
 SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 LONGEST_BREAK: Final = 3  # lines without figures, such as labels of sections, between two rows of a table at most
 MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
-    """The stretches that cells cover, from left to right; the first ends where the first amounts begin."""
+    """The columns, from left to right; the first one ends where the first amounts begin."""
     behind = sorted((cell for row in rows for cell in row[1:]), key=lambda cell: cell.x0)
     columns: list[tuple[float, float]] = []
     for cell in (cell for cell in behind if is_number(cell.text)):
@@ -47,7 +47,7 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
 
 
 def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> list[str]:
-    """Cells in the columns that they overlap most, or lie nearest to; with `spread`, in each that they are over."""
+    """Cells in the columns that they overlap most or are nearest to; with `spread`, in every column they overlap."""
     placed = [""] * len(columns)
     for cell in row:
         over = [number for number, (left, right) in enumerate(columns) if cell.x0 < right and cell.x1 > left]
@@ -63,7 +63,7 @@ def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> lis
 
 
 def _heading(row: Sequence[Cell], columns: Columns) -> list[str]:
-    """Heading cells by column; of periods that head several columns each, every column has the nearest."""
+    """Heading cells by column; if periods head several columns each, every column gets the nearest."""
     over = [cell for cell in row if cell.x1 > columns[1][0]]
     if not 2 <= len(over) <= len(columns) // 2 or not all(is_period(cell.text) for cell in over):
         return place(row, columns, spread=True)
@@ -107,7 +107,7 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
                 end = probe + 1
             elif len(cells) > 2 or (len(cells) == 2 and is_period(cells[1].text)):
                 break  # a heading of the next table
-            # A label may end in the next line, beside the figures; whatever else fills a line is prose.
+            # A label may end in the next line, beside the figures; any other full line is prose.
             label = not _SENTENCE_END.search(line.text) and probe + 1 < len(lines) and lines[probe + 1].figures
             full = line.x1 - line.x0 > 0.75 * width or len(line.text) > 90
             if not line.figures and full and len(line.segments) == 1 and not label:
@@ -119,9 +119,9 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
 
 
 def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int, int]:
-    """The heading lines `[start, end)` above a body: several cells, or words over its amounts.
+    """The heading lines `[start, end)` above a table's body: several cells, or words over its amounts.
 
-    Labels of sections (`Assets`) may stand between them and the first figures; without a heading, they are no part.
+    Labels of sections (`Assets`) may stand between headings and first figures; without headings they are not included.
     """
     lefts = [cell.x0 for line in lines[first : first + 3] for cell in line.cells[1:]]
     amounts = min(lefts) - 3 * lines[first].height
@@ -150,7 +150,7 @@ def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int,
 
 
 def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
-    """The rows below the headings, wrapped labels put together and a year that heads a section before each label."""
+    """The rows below the headings, with wrapped labels joined and a section's year put before each label."""
     body: list[list[str]] = []
     label = period = unused = ""
     for line in lines:
@@ -173,7 +173,7 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:
-    """Lines in which amounts that stand halfway up a label of two lines are put together with it."""
+    """Lines with the amounts beside a label of two lines joined to the label."""
     merged: list[Line] = []
     rest = iter([*lines, None])
     line = next(rest)
@@ -198,7 +198,8 @@ def _is_label_of(label: Line, amounts: Line) -> bool:
 
 
 def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
-    """Tables of words: lines whose segments begin below those of the first, which is the head if it alone is bold."""
+    """Tables of words: lines whose segments begin below those of the first line, which is the head if only it is
+    bold."""
     start = 0
     while start < len(lines):
         lefts = [segment.x0 for segment in lines[start].segments]
@@ -215,7 +216,7 @@ def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
 
 
 def _goes_on(last: Line, line: Line, lefts: Sequence[float]) -> bool:
-    """Whether a line lies below another in the same columns: every segment begins in one and ends before the next."""
+    """Whether a line is in the same columns as the line above: each segment begins in one and ends before the next."""
     columns = [_column(segment, lefts) for segment in line.segments]
     ends = [*lefts[1:], float("inf")]
     return (
@@ -226,12 +227,12 @@ def _goes_on(last: Line, line: Line, lefts: Sequence[float]) -> bool:
 
 
 def _column(segment: Segment, lefts: Sequence[float]) -> int:
-    """The column that begins where a segment does, -1 for none."""
+    """The column with the segment's left edge, -1 for none."""
     return next((number for number, left in enumerate(lefts) if abs(segment.x0 - left) <= SAME_LEFT), -1)
 
 
 def _grouped(lines: Sequence[Line], lefts: Sequence[float]) -> list[list[str]]:
-    """Rows of cells; one begins where lines stand further apart, or else where the first column is filled."""
+    """Rows of cells; a row begins after a wider gap, or else at a line with a filled first column."""
     gaps = [line.top - last.bottom for last, line in pairwise(lines)]
     loose = [gap > 0.35 * lines[0].height + min(gaps) for gap in gaps]
     rows: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""The words of a PDF page and where they stand, the lines that they form, and words that a line end cut in two."""
+"""The words of a PDF page with their places, their lines, and words that a line end divides."""
 
 import ctypes
 import math
@@ -19,12 +19,12 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
-_THROUGH = 0.28, 0.6  # of a line's height from below: where it is struck through; what underlines it lies below
+_THROUGH = 0.28, 0.6  # the part of a line's height in which a stroke strikes it through; an underline is lower
 _TURNS, ASLANT = 4, -1
-USUAL: Final = 12.0  # height in points of a line, where a page has none
-_UPRIGHT = 0.12  # of a quarter turn: a page that was scanned askew is upright, a watermark across it is not
-SMALLER: Final = 0.85  # share of a line's height below which signs are set in a smaller size
-RAISED: Final = 0.2  # share of it by which raised signs stand higher
+USUAL: Final = 12.0  # height of a line in points on a page without lines
+_UPRIGHT = 0.12  # degrees from a quarter turn: a page scanned askew still counts as upright, a watermark does not
+SMALLER: Final = 0.85  # signs below this share of a line's height are in a smaller size
+RAISED: Final = 0.2  # least share of a line's height by which signs are raised
 
 
 class PageWord(NamedTuple):
@@ -49,10 +49,10 @@ class PageWord(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """The words of a page in the direction of most of them, in the order of the file; the text across them.
+    """The words of a page in their main direction, in the order of the file, and the text across them.
 
-    `unmapped` counts the words most of whose letters are glyphs that the file does not say the meaning of; `drawn` says
-    whether it holds the font that these are drawn with.
+    `unmapped` counts words whose letters are mostly glyphs without a Unicode mapping; `drawn` says whether the file
+    holds the font of these glyphs.
     """
 
     words: list[PageWord]
@@ -62,7 +62,7 @@ class PageText(NamedTuple):
 
 
 def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
-    """The words of a page, with what stands `over` it, given the page and the usual height of its words."""
+    """The words of a page with its annotations from `over`, which is called with the page and the usual word height."""
     with closing(page.get_textpage()) as text:
         words, unmapped, drawn = _placed(text)
     turns = Counter(turn for _, turn in words if turn != ASLANT)
@@ -76,7 +76,7 @@ def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
 
 
 def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) -> PageWord:
-    """The word, or what stands for one that was struck out in one of some boxes."""
+    """The word, or the mark for a struck-out word if it lies in one of these boxes."""
     x, height = (word.x0 + word.x1) / 2, word.bottom - word.top
     low, high = word.top + _THROUGH[0] * height, word.top + _THROUGH[1] * height
     inside = any(left <= x <= right and bottom <= high and top >= low for left, bottom, right, top in boxes)
@@ -84,8 +84,8 @@ def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) 
 
 
 def _placed(page: Any) -> tuple[list[tuple[PageWord, int]], int, bool]:
-    """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns; how many
-    of them have letters without a meaning, and whether the file holds the pictures of these letters."""
+    """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns; the number
+    of words with unmapped letters, and whether the file holds the font of these letters."""
     codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
     twice = doubled(page, codes)
     words: list[tuple[PageWord, int]] = []
@@ -115,7 +115,7 @@ def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
     runs = _runs(page, signs) if turn == 0 and any(chr(code).isdigit() for code, _ in signs) else [(0, signs)]
     text = ""
     for moved, run in runs:
-        # PDFium hands out what lies beyond the first plane as two halves.
+        # PDFium returns characters beyond the first plane as two surrogates.
         part = "".join(chr(code) for code, _ in run).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         text += part if not moved else raised(part, text) if moved > 0 else lowered(part, text)
     boxes = [page.get_charbox(index, loose=True) for index in {signs[0][1], signs[-1][1]}]
@@ -128,7 +128,7 @@ def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
 
 
 def _runs(page: Any, signs: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int]]]]:
-    """The signs of a word in runs on one height: 1 above that of the largest signs, -1 below, 0 on it."""
+    """The signs of a word in runs of one height: 1 above the largest signs' line, -1 below it, 0 on it."""
     boxes = [page.get_charbox(index, loose=True) for _, index in signs]
     height = max(top - bottom for _, bottom, _, top in boxes)
     base = next(bottom for _, bottom, _, top in boxes if top - bottom >= height * 0.99)
@@ -153,14 +153,14 @@ def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
     return PageWord(word.text, x0, x1, height - high, height - low, word.bold)
 
 
-WIDER = 1.35  # how much wider than the narrowest of its kind a letter is that stands for two
+WIDER = 1.35  # least width, relative to the narrowest of its kind, of a letter that stands for two
 NAME_BYTES = 96
 _LETTERS = frozenset(map(ord, "ft"))
 _SPACE = 0x20
 
 
 def doubled(page: Any, codes: Sequence[int]) -> set[int]:
-    """Indexes of the letters that stand for two; each is followed by a space that is not there."""
+    """Indexes of the letters that stand for two; each is followed by a space that is not on the page."""
     suspects = {
         index
         for index in range(len(codes) - 2)
@@ -178,7 +178,7 @@ def doubled(page: Any, codes: Sequence[int]) -> set[int]:
     return {index for index, width, narrowest in alike if index in suspects and width > WIDER * narrowest}
 
 
-# One buffer each for all calls: they come from within the lock that PDFium is used under.
+# One buffer each for all calls, which are made under PDFium's lock.
 _NAME = ctypes.create_string_buffer(NAME_BYTES)
 _FLAGS = ctypes.c_int()
 
@@ -191,14 +191,14 @@ def font_name(page: Any, index: int) -> bytes:
 
 
 def _is_embedded(page: Any, index: int) -> bool:
-    """Whether the file holds the font of a sign, so that it can be drawn as it is meant."""
+    """Whether the file holds the font of a sign, so that the sign can be drawn."""
     font = pdfium.FPDFTextObj_GetFont(pdfium.FPDFText_GetTextObject(page, index))
     return bool(font) and pdfium.FPDFFont_GetIsEmbedded(font) == 1
 
 
-SAME_LINE = 0.4  # words are on one line where their middles are nearer than this share of the higher one
-CELL_GAP = 0.9  # a gap wider than this share of the line's height parts two cells; justified words stand closer
-_BRACKETED = re.compile(r"\(\w{1,2}\)$")  # beside an amount, a mark like this would pass for a negative one
+SAME_LINE = 0.4  # words are on one line if their middles are nearer than this share of the higher word
+CELL_GAP = 0.9  # a gap wider than this share of the line's height separates two cells; justified words stand closer
+_BRACKETED = re.compile(r"\(\w{1,2}\)$")  # such a mark beside an amount would be taken for a minus sign
 _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
@@ -222,7 +222,7 @@ def leftwards(words: Iterable[PageWord]) -> bool:
 
 
 def as_read(words: Sequence[PageWord]) -> Iterator[str]:
-    """The texts of words that stand from left to right, in the order of their reading."""
+    """The texts of words from left to right, in reading order."""
     if not leftwards(words):
         yield from (word.text for word in words)
         return
@@ -242,12 +242,12 @@ class Segment:
 
     def __init__(self, words: Sequence[PageWord]) -> None:
         self.words = words
-        self.leads = False  # whether dots lead from it to the next
+        self.leads = False  # whether dot leaders follow
         self.text = settled(_TRAILING_LEADER.sub("", " ".join(as_read(words))).strip())
         self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
 
     def parts(self) -> list[Cell]:
-        """The segment as a cell, or as several where it ends in an amount or is nothing else (`$ 689 $ 775`)."""
+        """The segment as cells: several if it ends in an amount or consists of amounts (`$ 689 $ 775`)."""
         words = [Cell(word.text, word.x0, word.x1) for word in self.words]
         if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
             return words
@@ -262,7 +262,7 @@ class Line:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
-        self.dated = False  # whether it is a header of pages that says of which day they are
+        self.dated = False  # whether it is a page header with a date
         self.words = [word for segment in segments for word in segment.words]
         texts = [segment.text for segment in segments if segment.text]
         self.text = " ".join(texts[::-1] if leftwards(self.words) else texts)
@@ -276,13 +276,13 @@ class Line:
 
     @cached_property
     def bold(self) -> bool:
-        """Whether nearly all signs are bold."""
+        """Whether nearly all signs of the line are bold."""
         signs = sum(len(word.text) for word in self.words)
         return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """The segments, with currency signs, brackets and percent signs joined to their amounts, which they widen."""
+        """The segments, with currency signs, brackets and percent signs joined to their amounts."""
         cells: list[Cell] = []
         for part in (part for segment in self.segments for part in segment.parts()):
             last = cells[-1] if cells else None
@@ -294,7 +294,7 @@ class Line:
 
     @cached_property
     def figures(self) -> bool:
-        """Whether it is a row of amounts: two cells or more, one after the first an amount and no period."""
+        """Whether the line is a row of amounts: two cells or more, and an amount that is no period after the first."""
         return any(is_number(cell.text) and not is_period(cell.text) for cell in self.cells[1:])
 
 
@@ -343,15 +343,15 @@ def _segments(words: Iterable[PageWord]) -> list[Segment]:
     return made
 
 
-LEAST_NUMBERED: Final = 5  # lines of a page from which on numbers in its margin count them; of every fifth, three
+LEAST_NUMBERED: Final = 5  # least numbered lines of a page with line numbers; three if only every fifth is numbered
 ALIGNED: Final = 3.0  # points by which the edges of such numbers differ at most
 
 
 def without_line_numbers(lines: Sequence[Line]) -> list[Line]:
     """Lines without the numbers that count them in a margin of the page.
 
-    They stand in a column of their own beside lines of prose and rise by one step. The numbers of a list or of the rows
-    of a table stand beside what begins anew, or beside several cells.
+    Line numbers stand in a separate column beside prose and rise in equal steps. Numbers of a list or of table rows
+    stand beside beginnings of items, or beside several cells.
     """
     for side in (0, -1):
         outer = {n: line.segments[side].words[side] for n, line in enumerate(lines)}
@@ -381,7 +381,7 @@ def _counts_lines(lines: Sequence[Line], numbers: Mapping[int, PageWord], side: 
 
 
 def _without(line: Line, word: PageWord | None) -> Line | None:
-    """A line without one of its words; None where nothing else stands in it."""
+    """A line without one of its words; None if it has no other."""
     if word is None:
         return line
     kept = [[other for other in segment.words if other is not word] for segment in line.segments]
@@ -389,7 +389,7 @@ def _without(line: Line, word: PageWord | None) -> Line | None:
 
 
 def weighted_median(values: Iterable[tuple[float, int]]) -> float:
-    """The value that half of the weight lies at or below; 0 of nothing."""
+    """The weighted median; 0 without values."""
     ordered = sorted(values)
     half = sum(weight for _, weight in ordered) / 2
     seen = 0
@@ -407,12 +407,12 @@ _JOINERS = frozenset({"and", "or", "to", "und", "oder", "et"})
 _FIRST = re.compile(r"^[^\W\d_]+")
 
 
-# What is left of `affect` where the second f was lost; `of` and `if` are words.
+# The remains of `affect` without its second f; `of` and `if` are words.
 _LOST_F = re.compile(r"\b(?!(?:of|if)\b)(\w+f) ([a-z]\w*)", re.I)
 
 
 class Vocabulary:
-    """The words that a document writes whole; they decide how words that came in two are put together."""
+    """The words that a document writes whole; they decide how divided words are joined."""
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
         self._words: set[str] = set()
@@ -420,7 +420,7 @@ class Vocabulary:
             self._words.update(word.casefold() for word in _WORD.findall(line))
 
     def joined(self, left: str, right: str) -> str:
-        """Two lines as one, with a space between them unless a word is cut there.
+        """Two lines joined, with a space between them unless a word is divided there.
 
         The hyphen at the end of `left` goes where the document writes the word without it, or writes neither half
         alone. It stays where the document writes it, before capitals and digits, and where both halves are words.
@@ -435,7 +435,7 @@ class Vocabulary:
         return left + right if parts and head + tail not in self._words else left[:-1] + right
 
     def mended(self, text: str) -> str:
-        """The text with the second f put back where one was lost, if the document writes the word elsewhere."""
+        """The text with lost second letters f restored, if the document writes the word elsewhere."""
 
         def whole(match: re.Match[str]) -> str:
             word = f"{match[1]}f{match[2]}"
