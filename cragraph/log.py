@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Literal
@@ -191,21 +192,19 @@ class History:
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
-    def entries(self, limit: int | None = None, words: str = "", *, kept: bool = False) -> list[Entry]:
-        """The entries, newest first, that have all the words in question or answer; `kept` ones alone, if wanted."""
+    def entries(self, limit: int | None = None, words: str = "", *, kept: bool = False, skip: int = 0) -> list[Entry]:
+        """At most `limit` entries after the first `skip`, newest first, that have all the words in question or answer.
+
+        With `kept`, only those that are kept as tests.
+        """
         wanted = words.casefold().split()
-        found: list[Entry] = []
         with self._opened(writes=False) as db:
             if db is None:
                 return []
             which = "WHERE kept IS NOT NULL" if kept else ""
-            for row in db.execute(f"SELECT {_COLUMNS} FROM entries {which} ORDER BY number DESC"):
-                text = f"{row[3]} {row[4]}".casefold()
-                if all(word in text for word in wanted):
-                    found.append(_entry(row))
-                    if len(found) == limit:
-                        break
-        return found
+            rows = db.execute(f"SELECT {_COLUMNS} FROM entries {which} ORDER BY number DESC")
+            found = (row for row in rows if all(word in f"{row[3]} {row[4]}".casefold() for word in wanted))
+            return [_entry(row) for row in islice(found, skip, None if limit is None else skip + limit)]
 
     def get(self, number: int) -> Entry:
         """One entry; InputError where there is none of that number."""

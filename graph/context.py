@@ -135,6 +135,35 @@ def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -
         raise InputError(f"The options cannot be used: {'; '.join(lines)}.".replace("?.", "?")) from None
 
 
+LABELS: Final = {
+    "mode": "How strict the check is",
+    "confidence_threshold": "Confidence from which an answer is accepted",
+    "max_crag_attempts": "How many corrections are tried",
+    "verify": "Whether the claims are judged",
+    "policy": "How the confidence is computed",
+    "judge": "Who judges the claims",
+    "min_chunks": "How many relevant passages an answer needs",
+    "relevance_floor": "Relevance from which a passage counts",
+    "top_k": "How many passages are read",
+    "second_pass_k": "How many passages a correction reads",
+    "passage_window": "How many chunks are read beside a passage",
+    "where": "Filter of the documents' metadata",
+    "sources": "Files and folders that are searched",
+    "collection": "Collections that are searched",
+    "on_low_confidence": "What is returned below the threshold",
+    "ask_on_low_confidence": "Whether you decide below the threshold",
+    "best_of": "How many answers are written to choose from",
+    "show_claims": "Whether the verdict on each claim is shown",
+    "known_facts": "Facts that an answer must not contradict",
+    "deadline_s": "Seconds after which no correction starts",
+}
+"""The options of a run in words, as forms show them: the page, and LangGraph Studio."""
+
+
+def _label(name: str, _: Any) -> str:
+    return LABELS.get(name, name.replace("_", " ").capitalize())
+
+
 def _with_other_names(schema: dict[str, Any]) -> None:
     """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
     schema["properties"] |= {
@@ -146,7 +175,13 @@ def _with_other_names(schema: dict[str, Any]) -> None:
 class Context(BaseModel):
     """Per-run options. A field left at None takes its mode's value."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, json_schema_extra=_with_other_names)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        field_title_generator=_label,
+        json_schema_extra=_with_other_names,
+    )
 
     mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(

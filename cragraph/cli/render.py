@@ -11,7 +11,7 @@ from rich.text import Text
 from cragraph.cli.console import err, out
 from cragraph.language.words import shortened
 from cragraph.passages import place_of, sides_of
-from cragraph.types import MARKS, called, doubt_of, further, in_words, mark_of, standing
+from cragraph.types import MARKS, called, doubt_of, further, in_words, mark_of, number_of, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
 """Of claims by their verdict; green is for those of an accepted answer."""
@@ -114,11 +114,11 @@ def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
 
 
 def verdict_line(response: dict[str, Any]) -> Text:
-    """Confidence, what was decided, and attempts in one line."""
-    attempts, decision = len(response["attempts"]), response["decision"]
-    decided = standing(decision)
-    colour = DECIDED[decision["outcome"]] if decision else ""
-    return Text.assemble((decided, colour), f" · {attempts} attempt{'s' if attempts != 1 else ''}")
+    """Confidence, decision and attempts in one line; a doubt stands before the answer already."""
+    attempts, decision = number_of(len(response["attempts"]), "attempt"), response["decision"]
+    if doubt_of(decision):
+        return Text(attempts)
+    return Text.assemble((standing(decision), DECIDED[decision["outcome"]] if decision else ""), f" · {attempts}")
 
 
 def ran_line(response: dict[str, Any]) -> str:

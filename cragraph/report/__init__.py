@@ -21,7 +21,7 @@ from cragraph.language.markers import find_markers
 from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
-from cragraph.types import Passage, called, further, in_words, mark_of, number_of, standing
+from cragraph.types import SETTERS, Passage, apart, called, further, in_words, mark_of, number_of
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -38,6 +38,7 @@ MEANING: Final = {
 NO_MEANING: Final = "the value of the policy {policy}, not a probability"
 AROUND: Final = 300  # characters of a chunk beside a passage that are shown
 FEW_ROWS: Final = 6  # rows of a computed figure that are shown without being asked for
+FEW_NOTES: Final = 3  # issues that are shown without being asked for
 COLUMNS: Final = ("id", "confidence", "decision", "grounded", "claims held", "answer")
 
 
@@ -129,8 +130,11 @@ class Report:
         if not (decision := self.data["decision"]):
             return ""
         sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[decision["outcome"]]
-        told = f"{sign} {decision['outcome'].capitalize()} · {decision['confidence']:.2f}"
-        return f'<p class="badge {e(decision["outcome"])}">{e(told)}</p>'
+        confidence, threshold = apart(decision["confidence"], decision["threshold"])
+        return (
+            f'<p class="badge {e(decision["outcome"])}"><b>{sign} {e(decision["outcome"].capitalize())} · {confidence}</b>'
+            f" · threshold {threshold}{SETTERS[decision['set_by']]}</p>"
+        )
 
     def _computed(self) -> str:
         """How a figure was computed: the query in words, and the rows that it is of."""
@@ -220,13 +224,12 @@ class Report:
         meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
-                f"; the chance that it answers the question {checked['answered']:.2f}, "
+                f"; probability that it answers the question {checked['answered']:.2f}, "
                 f"that the passages support it {checked['supported']:.2f}"
             )
-        decided = standing(data["decision"]) if data["decision"] else f"Confidence {value:.2f}"
+        alone = "" if data["decision"] else f"<b>Confidence {value:.2f}</b>"
         return (
-            f'<p class="confidence"><b class="decided">{e(decided)}</b>'
-            f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
+            f'<p class="confidence">{alone}<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
 
@@ -249,8 +252,10 @@ class Report:
             issues.insert(0, decision["why"])
         notes = [("issue", sentence) for sentence in further(issues, decision)]
         notes += [("degraded", sentence) for sentence in data["degraded"]]
-        rows = "".join(f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes)
-        return f'<ul class="said">{rows}</ul>' if rows else ""
+        rows = [f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes]
+        first, rest = (f'<ul class="said">{"".join(part)}</ul>' for part in (rows[:FEW_NOTES], rows[FEW_NOTES:]))
+        more = f"<details><summary>{number_of(len(rows) - FEW_NOTES, 'more note')}</summary>{rest}</details>"
+        return (first if rows else "") + (more if len(rows) > FEW_NOTES else "")
 
     def _evidence(self, pictures: PagePictures) -> str:
         cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
@@ -333,7 +338,10 @@ class Report:
             changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
             rows.append(f"<li>{head}<ul>{searched}</ul>{changed}<ul>{failed}</ul></li>")
             before = answer or before
-        return f'<section><h2>Attempts</h2><ol class="timeline">{"".join(rows)}</ol></section>' if rows else ""
+        listed = f'<ol class="timeline">{"".join(rows)}</ol>'
+        if len(rows) < 2:
+            return f"<details><summary>The attempt</summary>{listed}</details>" if rows else ""
+        return f"<section><h2>Attempts</h2>{listed}</section>"
 
     def _ran(self) -> str:
         data = self.data

@@ -24,24 +24,46 @@ async function why(answer) {
   const said = await answer.json().catch(() => ({}));
   return said.error ?? (said.detail ? JSON.stringify(said.detail) : `The server answered ${answer.status}.`);
 }
-// Where nothing is in the store, what the page can do about it; else what the server says.
-function failure({error, missing}) {
-  return new Error(missing ? "Nothing is in yet: drop files under Documents, or choose some there." : error);
-}
-const count = chunks => `${chunks} chunk${chunks === 1 ? "" : "s"}`;
+// If the store is empty, the page names its own tab instead of a command.
+const failure = ({error, missing}) => new Error(missing ? "There are no documents yet: add files under Documents." : error);
+const count = (number, noun = "chunk") => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const show = (node, on) => { node.hidden = !on; };
 const problem = text => { $("problem").textContent = text; show($("problem"), text); };
+
+// -- tabs: one part of the page at a time, each where it was left ------------------------------------------------------
+
+const tabs = [...document.querySelectorAll("[role=tab]")], places = {};
+let opened = "asking";
+function open(name) {
+  places[opened] = scrollY; opened = name;
+  for (const tab of tabs) {
+    const panel = tab.getAttribute("aria-controls"), on = panel === name;
+    tab.setAttribute("aria-selected", on); tab.tabIndex = on ? 0 : -1; show($(panel), on);
+  }
+  scrollTo(0, places[name] ?? 0);
+}
+for (const tab of tabs) {
+  tab.addEventListener("click", () => open(tab.getAttribute("aria-controls")));
+  tab.addEventListener("keydown", event => {
+    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key], seen = tabs.filter(one => !one.hidden);
+    if (step) { const next = seen.at((seen.indexOf(tab) + step) % seen.length); next.click(); next.focus(); }
+  });
+}
+document.querySelector(".skip").addEventListener("click", () => open("asking"));
+
+// -- asking ------------------------------------------------------------------------------------------------------------
+
 const json = (method, body) => ({method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
 
 async function run(url, body, question) {
   if (running) return;
   running = new AbortController();
-  problem(""); $("steps").replaceChildren("starting …"); $("draft").textContent = ""; $("said").textContent = "";
+  open("asking"); show($("start"), false); problem(""); $("steps").replaceChildren("starting …"); $("draft").textContent = ""; $("said").textContent = "";
   $("ask").querySelector("[type=submit]").disabled = true; show($("stop"), true); show($("ask"), true);
   try {
     for await (const [kind, data] of events(url, {...json("POST", body), signal: running.signal})) {
       if (kind === "waiting") {
-        $("steps").replaceChildren(`${data.before + 1} before yours …`);
+        $("steps").replaceChildren(`${count(data.before + 1, "question")} before yours …`);
       } else if (kind === "begin") {
         const step = document.createElement("li");
         step.className = "on"; step.textContent = data.node; step.dataset.since = Date.now();
@@ -65,7 +87,7 @@ async function run(url, body, question) {
           const said = data.response.decision;
           $("said").textContent = `${said ? said.outcome : "not verified"}: ${data.response.answer} ${said?.why ?? ""}`;
           $("question").value = "";
-          entries();
+          entries(0);
         }
         break;
       }
@@ -109,7 +131,7 @@ $("question").addEventListener("keydown", event => {
 });
 $("stop").addEventListener("click", () => running?.abort());
 $("fresh").addEventListener("click", () => {
-  messages.length = 0; $("talk").replaceChildren(); show($("fresh"), false); $("question").focus();
+  messages.length = 0; $("talk").replaceChildren(); show($("fresh"), false); show($("start"), true); $("question").focus();
 });
 
 // -- small parts: a button, a line to fill in, a button that asks once more -------------------------------------------
@@ -119,12 +141,13 @@ function node(tag, about = {}, ...children) {
   made.append(...children);
   return made;
 }
-function button(text, label, act) {
-  const made = node("button", {type: "button", textContent: text});
+function button(text, label, act, className = "") {
+  const made = node("button", {type: "button", textContent: text, className});
   made.setAttribute("aria-label", label);
   made.addEventListener("click", () => act(made));
   return made;
 }
+// Pressed once it asks, pressed again it acts; Escape, or leaving it, takes the question back.
 function twice(made, sure, act) {
   const text = made.textContent, label = made.getAttribute("aria-label") ?? text;
   const say = (words, name) => { made.textContent = words; made.setAttribute("aria-label", name); };
@@ -168,19 +191,43 @@ async function without(holder, again, fallback, act) {
   (left[Math.min(Math.max(place, 0), left.length - 1)] ?? fallback).focus();
 }
 
+// A page of a long list, with buttons to the ones before and after.
+const SIZE = 20;
+function pages(number, more, go) {
+  const to = (text, step) => button(text, text, () => go(number + step));
+  return number || more ? [node("li", {className: "pages"}, ...number ? [to("Previous page", -1)] : [], ...more ? [to("Next page", 1)] : [],
+    node("span", {className: "note", textContent: `Page ${number + 1}`}))] : [];
+}
+const forget = (label, sure, act) => twice(button("Forget", label, () => {}, "forget"), sure, act);
+
 // -- documents and collections ------------------------------------------------------------------------------------------
 
+let docs = [], names = [], page = 0;
 async function list() {
-  const [docs, names] = [await sent("/documents"), await sent("/collections")];
-  if (!docs || !names) return;
+  const told = [await sent("/documents"), await sent("/collections")];
+  if (!told[0] || !told[1]) return;
+  [docs, names] = told;
+  docs.sort((one, other) => one.name.localeCompare(other.name, [], {numeric: true}));
   among(names.map(one => one.name));
-  const rows = [];
-  for (const {name, documents} of names) {
-    if (names.length > 1) rows.push(group(name, documents));
-    rows.push(...docs.filter(doc => doc.collection === name).map(row));
-  }
-  $("docs").replaceChildren(...rows);
+  $("held").textContent = docs.length
+    ? `${count(docs.length, "document")}${names.length > 1 ? ` in ${names.length} collections` : ""}.`
+    : "There are no documents yet: add files under Documents.";
+  listPage();
 }
+function listPage(number = page) {
+  const words = $("named").value.trim().toLowerCase();
+  const found = names.flatMap(({name}) => docs.filter(doc => doc.collection === name && doc.name.toLowerCase().includes(words)));
+  page = Math.max(0, Math.min(number, Math.ceil(found.length / SIZE) - 1));
+  const shown = found.slice(page * SIZE, (page + 1) * SIZE), rows = [];
+  for (const {name, documents} of names) {
+    const its = shown.filter(doc => doc.collection === name);
+    if (names.length > 1 && its.length) rows.push(group(name, documents));
+    rows.push(...its.map(row));
+  }
+  $("docs").replaceChildren(...rows, ...pages(page, found.length > (page + 1) * SIZE, listPage));
+  $("none").textContent = found.length ? "" : docs.length ? "No document has this name." : "There are no documents yet.";
+}
+$("named").addEventListener("input", () => listPage(0));
 async function listed() {
   await list();
   $("docs").querySelector("button")?.focus();
@@ -192,18 +239,18 @@ function row(doc) {
     label: `Move ${doc.name} to the collection `, list: "names",
     act: async to => { if (await sent("/documents/move", json("POST", {source: doc.source, to}))) await listed(); },
   }));
-  const forget = button("Forget", `Forget ${doc.name}`, () => without($("docs"), list, $("files"), () =>
+  const gone = forget(`Forget ${doc.name}`, "Forget it?", () => without($("docs"), list, $("files"), () =>
     sent(`/documents?source=${encodeURIComponent(doc.source)}&collection=${encodeURIComponent(doc.collection)}`, {method: "DELETE"})));
-  return node("li", {}, name, node("div", {className: "acts"}, move, forget));
+  return node("li", {}, name, node("div", {className: "acts"}, move, gone));
 }
 function group(name, documents) {
   const rename = button("Rename", `Rename the collection ${name}`, opener => fill(opener, {
     label: `New name of ${name} `, value: name,
     act: async to => { if (await sent(at("/collections", name), json("PATCH", {name: to}))) await listed(); },
   }));
-  const forget = twice(button("Forget", `Forget the collection ${name}`, () => {}), `Forget all ${documents}?`,
+  const gone = forget(`Forget the collection ${name}`, `Forget all ${documents}?`,
     () => without($("docs"), list, $("files"), () => sent(at("/collections", name), {method: "DELETE"})));
-  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), node("div", {className: "acts"}, rename, forget));
+  return node("li", {className: "group"}, node("h3", {className: "name", textContent: name}), node("div", {className: "acts"}, rename, gone));
 }
 // Which collections are asked; where none would be left, all are chosen again, so that what is shown is what is asked.
 function among(names) {
@@ -229,13 +276,16 @@ function chosen() {
 
 // -- history ------------------------------------------------------------------------------------------------------------
 
-async function entries() {
+let past = 0;  // the page of the history
+async function entries(number = past) {
   const words = $("find").value.trim();
-  const told = await sent(`/history?limit=50&words=${encodeURIComponent(words)}`);
+  const told = await sent(`/history?limit=${SIZE + 1}&skip=${number * SIZE}&words=${encodeURIComponent(words)}`);
   if (!told) return;
-  show($("history"), told.kept || told.entries.length);
-  $("entries").replaceChildren(...told.entries.map(entry));
-  $("nothing").textContent = told.entries.length ? "" : words ? "Nothing has these words." : "Nothing was asked yet.";
+  if (!told.entries.length && number) return entries(number - 1);
+  past = number;
+  show($("tab-history"), told.kept || told.entries.length);
+  $("entries").replaceChildren(...told.entries.slice(0, SIZE).map(entry), ...pages(past, told.entries.length > SIZE, entries));
+  $("nothing").textContent = told.entries.length ? "" : words ? "No question or answer has these words." : "Nothing was asked yet.";
   show($("clear"), told.entries.length && !words);
 }
 function entry(about) {
@@ -243,23 +293,23 @@ function entry(about) {
   again.className = "again";
   const decided = [about.outcome || "not verified", about.confidence?.toFixed(2) ?? ""].join(" ").trim();
   const said = node("p", {className: "note"}, node("b", {className: `decided ${about.outcome}`, textContent: decided}),
-    ` · ${new Date(about.time).toLocaleString()} · ${about.answer}`);
+    ` · ${new Date(about.time).toLocaleString([], {dateStyle: "medium", timeStyle: "short"})} · ${about.answer}`);
   const keep = about.kept
-    ? button("Let go", `Keep as a test no longer: ${about.question}`, () => without($("entries"), entries, $("find"), () => sent(`/history/${about.number}/kept`, {method: "DELETE"})))
-    : button("Keep", `Keep as a test: ${about.question}`, opener => fill(opener, {
-      label: "What the answer must say (empty: what it says now) ", needed: false,
+    ? button("Stop keeping", `Stop keeping as a test: ${about.question}`, () => without($("entries"), entries, $("find"), () => sent(`/history/${about.number}/kept`, {method: "DELETE"})))
+    : button("Keep as a test", `Keep as a test: ${about.question}`, opener => fill(opener, {
+      label: "Text that the answer must contain (empty: the same answer as now) ", needed: false,
       act: async expect => { if (await sent(`/history/${about.number}/kept`, json("PUT", {expect: expect || null}))) { await entries(); $("find").focus(); } },
     }));
-  const forget = button("Forget", `Forget this entry: ${about.question}`, () =>
+  const gone = forget(`Forget this entry: ${about.question}`, "Forget it?", () =>
     without($("entries"), entries, $("find"), () => sent(`/history/${about.number}`, {method: "DELETE"})));
   const kept = about.kept ? [node("p", {className: "note", textContent: about.expect ? `Kept as a test: “${about.expect}”` : "Kept as a test"})] : [];
-  return node("li", {}, again, said, ...kept, node("div", {className: "row"}, keep, forget));
+  return node("li", {}, again, said, ...kept, node("div", {className: "acts"}, keep, gone));
 }
-$("find").addEventListener("input", () => { clearTimeout($("find").later); $("find").later = setTimeout(entries, 250); });
+$("find").addEventListener("input", () => { clearTimeout($("find").later); $("find").later = setTimeout(() => entries(0), 250); });
 twice($("clear"), "Forget every entry?", () => without($("entries"), entries, $("find"), () => sent("/history", {method: "DELETE"})));
 
 async function ingest(files) {
-  $("ingesting").replaceChildren();
+  open("documents"); $("ingesting").replaceChildren();
   for (const file of files) {
     const body = new FormData(), row = document.createElement("li");
     body.append("file", file);
@@ -271,7 +321,7 @@ async function ingest(files) {
         const bad = [...(data.failed ?? []), ...(data.skipped ?? [])][0];
         row.textContent = kind === "progress" ? `${file.name}: ${count(data.chunks)}`
           : bad ? `${file.name}: ${bad.reason}` : `${file.name}: ready, ${count(data.chunks)}${
-            data.same_name.length ? "; another of this name is in as well: forget it where this one replaces it" : ""}`;
+            data.same_name.length ? "; the store has another document of this name: forget that one if this replaces it" : ""}`;
       }
     } catch (error) { row.textContent = `${file.name}: ${error.message}`; }
     await list();
@@ -284,25 +334,28 @@ for (const kind of ["dragover", "dragleave", "drop"]) addEventListener(kind, eve
   if (kind === "drop") ingest([...event.dataTransfer.files]);
 });
 
-// The options of a run, from their schema: what is left as it is, is not sent.
+// The options of a run, from their schema; only the options that were changed are sent.
 async function form() {
   const {properties} = await (await fetch("/options")).json();
   preset = properties.collection?.default;
   for (const [name, about] of Object.entries(properties)) {
     const kind = about.type ?? about.anyOf?.map(one => one.type).find(type => type && type !== "null");
-    const choices = about.enum ?? about.anyOf?.find(one => one.enum)?.enum;
+    const choices = about.enum ?? about.anyOf?.find(one => one.enum)?.enum ?? (kind === "boolean" ? ["yes", "no"] : null);
     if (name === "collection" || name === "where" || name === "sources") continue;  // chosen elsewhere, or not here
-    if (!choices && !["boolean", "number", "integer"].includes(kind)) continue;
-    const label = document.createElement("label"), input = document.createElement(choices || kind === "boolean" ? "select" : "input");
-    label.textContent = name.replaceAll("_", " "); label.htmlFor = input.id = `option-${name}`; input.title = about.description ?? "";
-    if (input.tagName === "SELECT") for (const choice of ["", ...(choices ?? ["true", "false"])]) {
-      input.append(new Option(choice || `default${about.default == null ? "" : `: ${about.default}`}`, choice));
-    } else { input.type = "number"; input.step = "any"; input.placeholder = about.default ?? "default"; }
+    if (!choices && !["number", "integer"].includes(kind)) continue;
+    const input = node(choices ? "select" : "input", {id: `option-${name}`, title: name});
+    const usual = {true: "yes", false: "no"}[about.default] ?? about.default;
+    if (choices) for (const choice of ["", ...choices]) input.append(new Option(choice || `default${usual == null ? "" : `: ${usual}`}`, choice));
+    else Object.assign(input, {type: "number", step: "any", placeholder: usual ?? "default"});
+    input.setAttribute("aria-describedby", `about-${name}`);
+    const row = node("div", {}, node("label", {htmlFor: input.id, textContent: about.title, title: name}), input,
+      node("p", {id: `about-${name}`, className: "note", textContent: (about.description ?? "").replaceAll("`", "")}));
     input.addEventListener("change", () => {
       if (input.value === "") delete options[name];
-      else options[name] = choices ? input.value : JSON.parse(input.value);
+      else options[name] = kind === "boolean" ? input.value === "yes" : choices ? input.value : JSON.parse(input.value);
+      row.className = name in options ? "set" : "";
     });
-    $("options").append(label, input);
+    $("options").append(row);
   }
 }
-form().finally(list); entries(); $("question").focus();
+open("asking"); form().finally(list); entries(); $("question").focus();

@@ -277,13 +277,15 @@ def history(assistant: Assistant) -> APIRouter:
 
     @routes.get("/history")
     def entries(
-        words: Annotated[str, Query(max_length=1_000)] = "", limit: Annotated[int, Query(ge=1, le=1_000)] = 50
+        words: Annotated[str, Query(max_length=1_000)] = "",
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+        skip: Annotated[int, Query(ge=0, le=1_000_000_000, description="Entries to leave out, from the newest.")] = 0,
     ) -> dict[str, Any]:
         """What was asked, newest first, that has all the words; `kept` says whether a log is kept at all."""
         log = assistant.history if assistant.settings.history else None
         return {
             "kept": assistant.settings.history,
-            "entries": [entry.to_dict() for entry in log.entries(limit, words)] if log else [],
+            "entries": [entry.to_dict() for entry in log.entries(limit, words, skip=skip)] if log else [],
         }
 
     @routes.delete("/history/{number}")

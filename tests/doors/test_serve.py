@@ -248,10 +248,14 @@ def test_the_page_takes_files_lists_them_and_forgets(url: str, browser: Any, tmp
     (tmp_path / "moon.md").write_text("# The moon\n\nThe moon is 384,400 km away.\n")
     page.get_by_label("Drop files here").set_input_files(tmp_path / "moon.md")
     page.get_by_text("moon.md: ready").wait_for()
-    page.get_by_role("button", name="Forget moon.md").click()
+    for _ in range(2):  # the first press asks
+        page.get_by_role("button", name="Forget moon.md").click()
     page.get_by_role("button", name="Forget moon.md").wait_for(state="detached")
-    page.get_by_text("Settings of a run").click()
-    page.get_by_label("mode", exact=True).select_option("high")
+    page.get_by_role("tab", name="Settings").click()
+    mode = page.get_by_label("How strict the check is")
+    assert mode.get_attribute("title") == "mode"
+    mode.select_option("high")
+    page.get_by_role("tab", name="Ask").click()
     page.get_by_label("Question").fill("How deep is the Mariana Trench?")
     with page.expect_request("**/ask/stream") as sent:
         page.get_by_role("button", name="Ask").click()
@@ -272,8 +276,9 @@ def test_a_person_decides_on_the_page_what_becomes_of_a_doubtful_answer(browser:
             HTTP.post(f"{url}/documents", files={"file": ("sea.md", SEA)}).raise_for_status()
             page = browser.new_page(viewport={"width": 1200, "height": 800})
             page.goto(url)
-            page.get_by_text("Settings of a run").click()
-            page.get_by_label("ask on low confidence").select_option("true")
+            page.get_by_role("tab", name="Settings").click()
+            page.get_by_label("Whether you decide below the threshold").select_option("yes")
+            page.get_by_role("tab", name="Ask").click()
             form = page.get_by_role("form", name="Your decision")
             for choice, fields, said in (
                 ("Accept it", {}, "A person accepted this answer."),
