@@ -73,10 +73,10 @@ def test_function_graph_and_everything_shown_say_the_same(
     # And in everything that shows it.
     assert EXITS.get(outcome, 0) == {"accepted": 0, "refused": 3, "doubtful": 5}[outcome]
     assert render.answer_line(response).plain.startswith("Doubtful (") is (outcome == "doubtful")
-    assert f"· {outcome} ·" in render.verdict_line(response).plain
+    assert (f"· {outcome} ·" in render.verdict_line(response).plain) is (outcome != "doubtful")
     page = str(Report(response, PASSAGES))
     assert f'<article class="cragraph {outcome}">' in page
-    assert ('<p class="badge doubtful">? Doubtful' in page) is (outcome == "doubtful")
+    assert ('<p class="badge doubtful"><b>? Doubtful' in page) is (outcome == "doubtful")
     assert (record(response)["decision"], record(response)["accepted"]) == (outcome, response["accepted"])
 
 
