@@ -129,10 +129,11 @@ class Report:
         """What was decided, for whoever looks only once."""
         if not (decision := self.data["decision"]):
             return ""
-        sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[decision["outcome"]]
+        outcome = e(decision["outcome"])
+        sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[outcome]
         confidence, threshold = apart(decision["confidence"], decision["threshold"])
         return (
-            f'<p class="badge {e(decision["outcome"])}"><b>{sign} {e(decision["outcome"].capitalize())} · {confidence}</b>'
+            f'<p class="badge {outcome}"><b>{sign} {outcome.capitalize()} · {confidence}</b>'
             f" · threshold {threshold}{SETTERS[decision['set_by']]}</p>"
         )
 
@@ -229,7 +230,8 @@ class Report:
             )
         alone = "" if data["decision"] else f"<b>Confidence {value:.2f}</b>"
         return (
-            f'<p class="confidence">{alone}<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
+            f'<p class="confidence">{alone}'
+            f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
             f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
         )
 
