@@ -1,1 +1,1 @@
-"""What cragraph knows of language: sentences, words, citation markers, and the facts of a text."""
+"""Language: sentences, words, citation markers, and the facts of a text."""

@@ -1,8 +1,8 @@
-"""Rows of tables: their cells as they are kept with a passage, the text that is made of them, how a person says one.
+"""Rows of tables: cells kept with a passage, their text, and cells as sentences.
 
-A loader writes a row as text once (`written`) and keeps where each value stands in it; whoever wants cells asks
-`rows_of`. Only of a passage that came without them (given by a caller, or stored by an older version) are the lines
-read: ``Lamp | price_eur: 9 | colour: red``.
+A loader writes a row as text once (`written`) and keeps the offsets of its values; `rows_of` returns the cells. Only
+for a passage without kept rows (from a caller, or from an older store) are the lines parsed: ``Lamp | price_eur: 9 |
+colour: red``.
 """
 
 import re
@@ -17,22 +17,22 @@ from cragraph.language.words import content_words
 from cragraph.types import Passage
 
 SEPARATOR: Final = " | "
-"""What stands between the cells of a row in a passage."""
+"""The separator between the cells of a row in a passage."""
 CELLS: Final = "cells"
-"""The field of a passage's metadata that keeps its rows: `of`, the length of the text that they stand in, and `rows`,
-each a start, an end, the number of the table in its document, and the cells (column, start, end)."""
+"""The metadata field with a passage's rows: `of`, the length of their text, and `rows`, each with start, end, number of
+the table in its document, and cells (column, start, end)."""
 
 _CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,60}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
 _BARE: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 
 Span = tuple[str, int, int]
-"""The name of a column, empty where it has none, and where its value stands in a text."""
+"""The name of a column (may be empty), and the offsets of its value in a text."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a row: its column's name (empty where it has none), its value, and where that begins in the text."""
+    """A cell of a row: its column's name (may be empty), its value, and the value's offset in the text."""
 
     name: str
     value: str
@@ -40,24 +40,24 @@ class Cell:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the value that mean something; none where it has no letters."""
+        """The content words of the value; empty for a value without letters."""
         return frozenset(content_words(self.value)) if re.search(r"[^\W\d_]", self.value) else frozenset()
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where the value stands in the text."""
+        """The offsets of the value in the text."""
         return self.start, self.start + len(self.value)
 
     @property
     def label(self) -> str:
-        """What it calls its row: its value, behind the name of its column where it is a mere number or code."""
+        """The row's label by this cell: its value, behind the column's name if the value is a bare number or code."""
         named = _WORDS.search(self.value) or not self.name
         return self.value if named else f"{read_header(self.name).words} {self.value}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, and where its text stands in its passage; `table` tells the tables of a document apart."""
+    """A row of a table with its offsets in its passage; `table` is the number of the table in its document."""
 
     cells: tuple[Cell, ...]
     chunk_id: str = ""
@@ -74,23 +74,23 @@ class Row:
         return found
 
     def labelled(self) -> "Row":
-        """The row with its cells of named columns; a first cell without one is its name."""
+        """The row with its cells of named columns; a first cell without a column name is the row's name."""
         first = Cell("name", self.cells[0].value, self.cells[0].start)
         own = self.cells if self.cells[0].name or "name" in self.by_name else (first, *self.cells[1:])
         return replace(self, cells=tuple(cell for cell in own if cell.name))
 
     def moved(self, by: int) -> "Row":
-        """The row in a text that begins so many characters before its own."""
+        """The row with its offsets moved by `by` characters."""
         cells = tuple(replace(cell, start=cell.start + by) for cell in self.cells)
         return replace(self, cells=cells, start=self.start + by, end=self.end + by)
 
     def value(self, column: str) -> str:
-        """What stands in a column, empty for nothing."""
+        """The value in a column, empty if there is none."""
         return self.by_name[column].value if column in self.by_name else ""
 
 
 def written(cells: Iterable[tuple[str, str, bool]]) -> tuple[str, tuple[Span, ...]]:
-    """A row as text, and where its values stand in it; cells are a name, a value, and whether it goes unnamed."""
+    """A row as text with the offsets of its values; cells are a name, a value, and whether the name is left out."""
     parts, spans, at = list[str](), list[Span](), 0
     for name, value, bare in cells:
         part = value if bare or not name else f"{name}: {value}"
@@ -101,7 +101,7 @@ def written(cells: Iterable[tuple[str, str, bool]]) -> tuple[str, tuple[Span, ..
 
 
 def kept(text: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as the metadata of a passage with this text keeps them."""
+    """Rows in the form for the metadata of a passage with this text."""
     cells = [[[cell.name, *cell.place] for cell in row.cells] for row in rows]
     return {"of": len(text), "rows": [[r.start, r.end, r.table, own] for r, own in zip(rows, cells, strict=True)]}
 
@@ -127,7 +127,7 @@ def rows_of(passage: Passage) -> list[Row]:
 
 
 def cells(line: str) -> list[Cell]:
-    """The cells of a line; one without a column's name has an empty one. A footnote's mark is no part of a value."""
+    """The cells of a line; a missing column name is empty. A footnote's mark is no part of a value."""
     found, at = [], 0
     for part in line.split(SEPARATOR):
         match = _CELL.fullmatch(part)
@@ -140,7 +140,7 @@ def cells(line: str) -> list[Cell]:
 
 
 def _read(passage: Passage) -> Iterator[Row]:
-    """The rows of a passage by its lines; a row of names alone is the heading of those below it."""
+    """The rows of a passage parsed from its lines; a row of names alone is the heading of the rows below."""
     about, at = passage["metadata"], 0
     header = [part.strip() for part in str(about.get("table_header") or "").split(SEPARATOR)]
     record = isinstance(about.get("row"), int)
@@ -162,7 +162,7 @@ def _read(passage: Passage) -> Iterator[Row]:
 
 
 def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
-    """A cell as a person says it, ``Deposit for the floor sander: 80 GBP``; `naming` are those that name its row.
+    """A cell as a sentence, ``Deposit for the floor sander: 80 GBP``; `naming` are the cells that name its row.
 
     The name of the row gets the article, and the small letter, that the question gives it.
     """
@@ -174,9 +174,9 @@ def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
 
 
 def place_said(claim: str, row: Sequence[Cell]) -> tuple[int, int] | None:
-    """Where the cell of a row stands that a claim says as `said` does; None where the row does not say so.
+    """The offsets of the cell that a claim states in the form of `said`; None if the row has no such cell.
 
-    Column, value, unit and the name of the row must all be this row's, capitals and the article aside.
+    Column, value, unit and row name must all be this row's, ignoring case and article.
     """
     told = " ".join(claim.split()).rstrip(" .").casefold()
     for cell in row:

@@ -1,4 +1,4 @@
-"""How people and models say that they do not know."""
+"""Phrases of people and models for not knowing an answer."""
 
 import re
 from typing import Final
@@ -35,6 +35,6 @@ def declining(sentence: str) -> bool:
 
 
 def declines(text: str) -> bool:
-    """Whether all of a text, or the first sentence of one that cites nothing, says that the answer is not known."""
+    """Whether a text says that the answer is not known: all of it, or its first sentence if it cites nothing."""
     said = [declining(sentence) for sentence in sentences(text)]
     return bool(said) and (all(said) or (said[0] and not CITED.search(text)))

@@ -1,4 +1,4 @@
-"""What the heading of a column says: the words of its name as a person would say them, and its unit."""
+"""Headings of columns: the name in plain words, and the unit."""
 
 import re
 from functools import lru_cache
@@ -18,11 +18,11 @@ UNITS: Final = {
     **{name: unit for unit, names in LEXICON["heading_units"]["names"].items() for name in names.split()},
     **CURRENCIES,
 }
-"""Units as they stand in headings and behind figures, in small letters, with how each is written."""
+"""Units in headings and behind figures, in lower case, with the usual form of each."""
 MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["columns"].strip().splitlines())
-"""Words of a question that mean one column, whatever of them its heading says."""
-_LONE: Final = frozenset({"c", "f"})  # degrees where something before them is measured
-_LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind what is measured
+"""Words of a question that mean the same column, whichever of them its heading has."""
+_LONE: Final = frozenset({"c", "f"})  # degrees, behind a measured thing
+_LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind the measured thing
 _MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
 _IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
 
@@ -31,21 +31,21 @@ _MARK: Final = re.compile(rf"(?<=[^\W\d_]{{3}}){RAISED}(?=\s|$)")  # of a footno
 
 
 class Header(NamedTuple):
-    """The words of a heading without its unit, in small letters but for names; the unit as it is written, or none."""
+    """A heading's words without its unit, in lower case but for names; and the unit in its usual form, or empty."""
 
     words: str
     unit: str = ""
 
     @property
     def title(self) -> str:
-        """The words as the beginning of a line."""
+        """The words with a capital."""
         return self.words[:1].upper() + self.words[1:]
 
 
 @lru_cache(maxsize=4096)
 def read_header(name: str) -> Header:
-    """``deposit_gbp`` is the deposit, in GBP; ``Units sold`` are the units sold; ``price_per_kg`` has no unit of its
-    own, and a heading of a unit alone (``kWh``) is both."""
+    """Read a heading: ``deposit_gbp`` is the deposit in GBP; ``Units sold`` and ``price_per_kg`` have no unit; a
+    heading that is only a unit (``kWh``) is both name and unit."""
     name = _MARK.sub("", name)
     bracketed = _IN_BRACKETS.search(name)
     if bracketed and (unit := UNITS.get(bracketed[1].strip().lower())):
@@ -80,7 +80,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
-    """For each word of a column's heading the words that mean it, itself first."""
+    """For each word of a column's heading its synonyms, the word itself first."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
     own = content_words(plain)
     return tuple((word, *(other for group in MEANINGS if word in group for other in group)) for word in own)

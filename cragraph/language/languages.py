@@ -1,7 +1,7 @@
-"""Which language a text is in: by its script, and by its small words, which the lexicon lists.
+"""The language of a text: by its script, and by small words from the lexicon.
 
-English is what the networks of this package read. A text without any small word, such as a name or a row of figures,
-counts as English: to call it foreign would be a guess.
+The networks of this package read English. A text without small words, such as a name or a row of figures, counts as
+English: any other language would be a guess.
 """
 
 import re
@@ -13,16 +13,16 @@ from typing import Final
 from cragraph.language.lexicon import LEXICON, listed
 
 ENGLISH: Final = "English"
-READ: Final = 2000  # characters of a text that are looked at
+READ: Final = 2000  # characters of a text that are examined
 ENOUGH: Final = 2
-"""Small words of another language from which on a text may be in that one; a single one is often a name's."""
+"""Least small words of a foreign language in a text of that language; a single one is often part of a name."""
 
 _SMALL: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["languages"].items()}
 _ASKED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["asked_in"].items()}
 _OPENED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["opened_in"].items()}
 _BOTH: Final = listed(LEXICON["both"]["words"])
 _WORD: Final = re.compile(r"(?<!\w)(?![cdjlmnst](?!['’]))[^\W\d_]+(?!\w)")
-"""A word; parts of names such as `volume_l` are none, nor is a letter that French writes before an apostrophe alone."""
+"""A word, but no part of a name such as `volume_l`, and no single letter before a French apostrophe."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _SIGN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -45,18 +45,18 @@ _SPANISH: Final = re.compile("[¿¡]")
 
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str:
-    """The language of a text by its English name; `ENGLISH` where nothing says that it is another.
+    """The English name of a text's language; `ENGLISH` without signs of another.
 
-    Small words of other languages count in lower case only, because "Los Angeles" and "8 p.m. ET" are English, and must
-    be more than the English ones. Where there is no English one at all, a single foreign one beside a foreign letter or
-    opening word is enough; so is a word that opens a question.
+    Foreign small words count only in lower case, because "Los Angeles" and "8 p.m. ET" are English, and there must be
+    more of them than English ones. Without any English one, a single foreign word beside a foreign letter or opening
+    word is enough; so is a word that opens a question.
     """
     text = text[:READ]
     latin, letters = len(_LATIN.findall(text)), len(_LETTER.findall(text))
-    # A sign of Korean, Chinese or Japanese says as much as three letters.
+    # A Korean, Chinese or Japanese sign counts as three letters.
     if latin < letters - latin + 2 * len(_SIGN.findall(text)):
         counts = {name: len(script.findall(text)) for name, script in _SCRIPTS}
-        counts["Japanese"] *= 3  # it has Chinese signs among its own
+        counts["Japanese"] *= 3  # Japanese has Chinese signs among its own
         return max(counts, key=lambda name: counts[name]) if any(counts.values()) else "a language in another script"
     words = Counter(written := _WORD.findall(text))
     english = Counter({word: count for word, count in _folded(words).items() if word in _SMALL[ENGLISH]})
@@ -73,7 +73,7 @@ def _folded(words: Mapping[str, int]) -> Counter[str]:
 
 
 def _votes(name: str, words: Mapping[str, int], english: Mapping[str, int], written: list[str], text: str) -> int:
-    """How many words speak for a language; 0 where as many speak for English."""
+    """The number of words of a language; 0 if there are as many English ones."""
     own = _SMALL[name] & words.keys()
     against = sum(count for word, count in english.items() if word not in _SMALL[name])
     votes = sum(words[word] for word in own - _SMALL[ENGLISH] - _BOTH)
@@ -87,22 +87,22 @@ def _votes(name: str, words: Mapping[str, int], english: Mapping[str, int], writ
 
 
 def seems_english(text: str) -> bool:
-    """Whether nothing says that a text is in another language than English."""
+    """Whether a text has no signs of another language than English."""
     return language_of(text) == ENGLISH
 
 
 UNREAD: Final = "which the built-in networks do not read"
-"""What is said of a language wherever it was not read."""
+"""The note on a language that was not read."""
 LEFT_OUT: Final = "were left out"
-"""What is said of passages that were not read beside others that were."""
+"""The note on passages that were left out because of their language."""
 SET_MODEL: Final = "set one as `model`"
 LET_IT_JUDGE: Final = "let the model that wrote this judge it as well (`judge` llm), or set a larger one"
 
 
 def unread(question: str, texts: Sequence[str], *, advice: str = SET_MODEL) -> str:
-    """What of a question and the passages for it is in another language than English, and what reads it; else empty.
+    """A note on the parts of question and passages in another language than English, with what reads them; else empty.
 
-    `advice` says how to have a chat model read it.
+    `advice` says how to use a chat model for them.
     """
     asked, found = language_of(question), Counter(map(language_of, texts))
     others = [name for name, _ in found.most_common() if name != ENGLISH]

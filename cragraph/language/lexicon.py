@@ -10,7 +10,7 @@ LEXICON: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("lexi
 
 
 def listed(words: str) -> frozenset[str]:
-    """The words of a list that is written as text, which reads better than a column of quoted strings."""
+    """The words of a list written as one text."""
     return frozenset(words.split())
 
 
@@ -25,7 +25,7 @@ def meanings(table: Mapping[str, str]) -> dict[str, str]:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """A regular expression of the lexicon: how something is said."""
+    """A regular expression of the lexicon."""
     return re.compile(LEXICON["patterns"][name].replace("\n", ""))
 
 
@@ -43,4 +43,4 @@ def _same() -> dict[str, list[str]]:
     return same
 
 
-SAME: Final = _same()  # words that mean the same: those on one side of an opposition
+SAME: Final = _same()  # synonyms: the words on one side of an opposition

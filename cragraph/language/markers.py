@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-WIDEST: Final = 20  # most passages that a range such as ``[1-3]`` may name; a wider one is not a citation
+WIDEST: Final = 20  # passages of a range such as ``[1-3]`` at most; a wider range is no citation
 
 CITATION: Final = (
     r"(?:\[(?:\^?\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3})*|\^\w{1,20}"
@@ -13,7 +13,7 @@ CITATION: Final = (
 )
 """Pattern of one marker: ``[1]``, ``[1, 2]``, ``[^1]``, ``[Source: 10-Q]``, ``(Source: 1)``, ``【1】``, ``¹``.
 
-A raised figure behind another, or behind a unit (``10⁶``, ``40 m²``), is an exponent or a mark of the text's own."""
+A raised figure behind another figure or a unit (``10⁶``, ``40 m²``) is an exponent, or a mark of the text itself."""
 CITED: Final = re.compile(CITATION)
 RAISED: Final = r"(?:[⁽⁺⁻]?[¹²³⁰-⁹ᵃ-ᶻⁱⁿʰ-ʸˡˢˣ]+⁾?|\^\(\w{1,3}\))"
 """Pattern of a raised mark or exponent behind a figure or a word: ``830²``, ``387⁽¹³⁾``, ``830^(b)``."""
@@ -81,7 +81,7 @@ def without_mark(value: str) -> str:
 
 
 def without_references(text: str) -> str:
-    """A document's text without its references to its own sources: beside ours, `[12]` would pass for one of them."""
+    """A document's text without references to its own sources: `[12]` would be taken for one of our citations."""
     if "[" not in text:
         return text
     kept, done = [], 0
@@ -92,7 +92,7 @@ def without_references(text: str) -> str:
 
 
 def without_markers(text: str) -> str:
-    """The text as it is judged: without citation markers and without markdown emphasis."""
+    """The text for judging: without citation markers and without markdown emphasis."""
     bare = _MARKED.sub("", text)
     return bare.replace("**", "").replace("__", "").strip() if "**" in bare or "__" in bare else bare.strip()
 

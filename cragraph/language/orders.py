@@ -1,8 +1,8 @@
-"""Sentences of a document that speak to whoever answers from it, or dictate an answer: they are no evidence.
+"""Orders: sentences of a document that speak to an assistant, or dictate an answer. They are no evidence.
 
 An order has one of the forms of `order_alone` (the structure of a prompt, rules to be dropped, a verdict or an answer
-that is given in advance), or it says to whom it speaks and what is to be said. A manual that tells its reader what to
-do has neither, and questions of an examination are none.
+given in advance), or it names an assistant and says what is to be answered. Instructions of a manual have neither form,
+and questions of an examination are no orders.
 """
 
 import re
@@ -42,8 +42,8 @@ def is_order(sentence: str) -> bool:
 def order_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Offsets of the orders to an assistant in a text, in order.
 
-    What follows an order in its line is part of it, and so is the sentence that it points back to. An address and the
-    order in the next sentence are one.
+    The rest of an order's line belongs to it, and so does the sentence that it points back to. An address and the order
+    in the next sentence are one.
     """
     if not _suspect(_plain(text)):
         return ()
@@ -75,20 +75,20 @@ def told_of(text: str) -> str:
 
 
 def without_orders(text: str) -> str:
-    """The text with blanks in place of its orders, so that every offset stays."""
+    """The text with its orders blanked, so that every offset stays."""
     for start, end in order_spans(text):
         text = text[:start] + _BLANKED.sub(" ", text[start:end]) + text[end:]
     return text
 
 
 def _suspect(text: str) -> bool:
-    """Whether a text has a word that an order needs; most have none, and cost no more than this look."""
+    """Whether a text has a word that every order has: a cheap test that most texts fail."""
     folded = text.casefold()
     return any(stem in folded for stem in _STEMS)
 
 
 def _plain(text: str) -> str:
-    """The text as it is read: without invisible signs, and without letters of another script within Latin words."""
+    """The text without invisible signs, and without letters of another script within Latin words."""
     text = text.replace("_", " ")
     if text.isascii():
         return text

@@ -1,6 +1,6 @@
-"""The one reader of questions: what a question asks for, the questions inside it, and what in it points back.
+"""The reader of questions: the kind of answer, the parts of a question, and words that point back.
 
-By the wording alone, in English, and the kinds and parts of a question in German too.
+It goes by the wording alone, in English; kinds and parts of a question are read in German too.
 """
 
 import re
@@ -29,11 +29,11 @@ THING: Final = re.compile(
 )
 """Pronouns of a thing, of several persons, and of a place."""
 GAP: Final = re.compile(r"^(?:(?:and|but|or)\s+)?(?:(?:what|how) about|and|or)\b[, ]*", re.I)
-"""How a question opens that leaves out what the question before it said."""
+"""Openings of a question that leaves out words of the question before."""
 
 
 class Kind(StrEnum):
-    """What a question asks for."""
+    """Kinds of answers."""
 
     PERCENT = "percent"
     MONEY = "money"
@@ -75,19 +75,19 @@ class Question:
 
     @property
     def sentences(self) -> int:
-        """How many sentences an answer may have: a name or figure has one, an explanation or a list several."""
+        """Sentences of an answer at most: one for a name or figure, several for an explanation or a list."""
         if self.kind in QUOTED_KINDS or self.kind is Kind.YES_NO:
             return 1
         return 2 if self.kind is Kind.OTHER else 3
 
     @property
     def wants_all(self) -> bool:
-        """Whether it asks for every one there is: "which orders are open", "list the exits"."""
+        """Whether the question asks for all: "which orders are open", "list the exits"."""
         return self.kind is Kind.LIST or _ALL.search(self.text) is not None
 
     @property
     def wants_rows(self) -> bool:
-        """Whether several rows of a table may answer it together."""
+        """Whether several rows of a table may answer the question together."""
         return self.wants_all or self.kind in (Kind.PERSON, Kind.OTHER)
 
 
@@ -98,11 +98,11 @@ def read_question(text: str) -> Question:
 
 
 def asks_whether(question: str) -> bool:
-    """Whether a question is answered by yes or no; one that gives a choice ("or") is not."""
+    """Whether a question is answered by yes or no; a question with a choice ("or") is not."""
     return _WHETHER.match(question) is not None
 
 
-MOST_PARTS: Final = 8  # questions that a text may hold; one that seems to hold more is read as one
+MOST_PARTS: Final = 8  # parts of a question at most; a question with more is read as one
 SHORTEST_PART: Final = 3  # words of such a question at least
 _NEXT_QUESTION: Final = re.compile(
     rf"[,;]?\s+(?:and|und)\s+(?:also\s+)?(?!whose)(?=(?:{ASKING}|was|wann|wo|wer|wie|warum)\b"
@@ -112,19 +112,19 @@ _NEXT_QUESTION: Final = re.compile(
 
 
 def split_question(text: str) -> list[str]:
-    """The questions in a text: "What were sales, and when was it founded?" asks two things."""
+    """The parts of a question: "What were sales, and when was it founded?" has two."""
     parts = [part.strip(" ,;?") for part in _NEXT_QUESTION.split(" ".join(text.split()))]
     whole = list(dict.fromkeys(f"{part}?" for part in parts if len(part.split()) >= SHORTEST_PART))
     return whole if 1 < len(whole) <= MOST_PARTS else [text]
 
 
 def points_back(question: str) -> bool:
-    """Whether a question cannot be understood without what was said before it."""
+    """Whether a question cannot be understood without the turns before it."""
     return any(pattern.search(question) for pattern in (GAP, PERSON, THING))
 
 
 def corrected(question: str, texts: str, known: Callable[[str], bool]) -> str:
-    """The question with its misspelt words put right: a word that nobody knows becomes the nearest one of the texts."""
+    """The question with misspelt words corrected: an unknown word becomes the nearest word of the texts."""
     written = Counter(re.findall(r"[^\W\d_]{4,}", texts.casefold()))
 
     def put(match: re.Match[str]) -> str:

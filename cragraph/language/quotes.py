@@ -1,4 +1,4 @@
-"""Finding in a text what a model quoted of it, exactly or nearly."""
+"""Finding a model's quote in a text, exactly or nearly."""
 
 import re
 import unicodedata
@@ -19,16 +19,16 @@ _SAME: Final = {
 }  # fmt: skip
 """Characters that models and prompts write for one another."""
 
-_RAISED: Final = frozenset("¹²³⁰⁴⁵⁶⁷⁸⁹⁺⁻")  # which compatibility forms would write as a part of the figure before
+_RAISED: Final = frozenset("¹²³⁰⁴⁵⁶⁷⁸⁹⁺⁻")  # compatibility forms would merge them with the figure before
 LONGEST_QUOTE: Final = 700
-CLOSE: Final = 0.8  # share of a claim's words in one sentence from which on it is a rephrasing of words there
-RELATED: Final = 0.4  # share below which the claim is not of the answer at all
+CLOSE: Final = 0.8  # least share of a claim's words in the sentence that it rephrases
+RELATED: Final = 0.4  # least share of a claim's words in the answer for the claim to be one of it
 
 
 @lru_cache(maxsize=256)
 def folded(text: str) -> tuple[str, Sequence[int]]:
-    """A text as it is compared (lower case, plain quotes, single spaces, no citation markers), with the offset of each
-    character."""
+    """A text in the form for comparison (lower case, plain quotes, single spaces, no citation markers), with the offset
+    of each character."""
     characters: list[str] = []
     at: list[int] = []
     skipped = {offset for marker in _MARKERS.finditer(text) for offset in range(*marker.span())}
@@ -50,7 +50,7 @@ def folded(text: str) -> tuple[str, Sequence[int]]:
 
 
 def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
-    """The offsets of `needle` in the text, exact or but for case, spacing, quotes and citation markers."""
+    """The offsets of `needle` in the text, ignoring case, spacing, kinds of quotes and citation markers if needed."""
     exact = text.find(needle, after)
     if exact >= 0 and needle:
         return exact, exact + len(needle)
@@ -64,7 +64,7 @@ def find(needle: str, text: str, after: int = 0) -> tuple[int, int] | None:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """The offsets of a quote; of one with an ellipsis, where all its pieces follow in order within `LONGEST_QUOTE`."""
+    """The offsets of a quote; the pieces of a quote with an ellipsis must follow in order within `LONGEST_QUOTE`."""
     pieces = [piece for piece in _ELLIPSIS.split(quote.strip()) if _WORD.search(piece)]
     spans: list[tuple[int, int]] = []
     for piece in pieces:
@@ -78,13 +78,13 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def coverage(wanted: Sequence[str], text: str) -> float:
-    """Share of the wanted terms that occur in a text, 0..1; 0.0 where none is wanted."""
+    """Share of the wanted terms that occur in a text, 0..1; 0.0 for no terms."""
     present = set(terms(text))
     return sum(word in present for word in wanted) / len(wanted) if wanted else 0.0
 
 
 def placed(claim: str, answer: str, after: int = 0) -> tuple[int, int] | None:
-    """The offsets of a claim in its answer, or of the sentence that it rephrases; None where there is neither."""
+    """The offsets of a claim in its answer, or of the sentence that it rephrases; None if there is neither."""
     bare = claim.strip().rstrip(".;,:!?")
     span = find(bare, answer, after) or find(bare, answer)
     if span is not None:

@@ -12,7 +12,7 @@ _MARK: Final = re.compile(r"[.!?…‽؟।॥۔。！？｡]+")
 _LEADER: Final = re.compile(
     r"(?:(?<=\s)|(?<=\w))\.(?:[ \t]?\.){3,}(?=[ \t]*(?:[$€£¥\d]|[A-Z]{3} ?\d))|(?:[ \t]?\.){6,}"
 )
-"""Dots that lead from an entry to its price or page; they end no sentence."""
+"""Dot leaders from an entry to its price or page; they end no sentence."""
 _WIDE: Final = "。！？｡"
 _TAIL: Final = re.compile(
     rf"[\"'”’»«)\]}}*_`›」』）]*(?P<cite>(?:[ \t]?{CITATION})+(?![\w.,;:])|(?<=[a-z]\.)\d{{1,2}}(?=\s+[A-Z]))?"
@@ -28,7 +28,7 @@ _PROTECTED: Final = re.compile(
 )
 _NEXT: Final = re.compile(r"\s*[\"'“‘„«(\[*_`¿¡-]*([^\W\d_]+(?:['’][^\W\d_]+)?)?(?=(\.?))")
 _TOKEN: Final = re.compile(r"[^\s\"'“”‘’«»„()\[\]*_`]*$")
-_REACH: Final = 48  # how far to look around a mark for the words beside it; it bounds the work done for each
+_REACH: Final = 48  # characters around a mark that are examined, which bounds the work for each
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]?")
 """``U.S``, ``e.g``, ``z.B``, ``J.-C``: letters with full stops between them (the last one removed)."""
 _TITLES: Final = words_of("titles")
@@ -56,11 +56,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 LONGEST: Final = 900
-"""Characters of a piece that is read at once at most: what reads a claim or a window may take the square of them."""
+"""Characters of a piece at most, as readers of claims and windows may take quadratic time."""
 
 
 def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The offsets of a sentence, cut at blanks where it is longer than `LONGEST`."""
+    """The offsets of a sentence, cut at blanks if it is longer than `LONGEST`."""
     while end - start > LONGEST:
         cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
         cut = cut if cut > 0 else start + LONGEST
@@ -79,7 +79,7 @@ COMPARED: Final = 400
 
 
 def stretch_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets of stretches of neighbouring sentences, short enough that one vector says what each of them is about."""
+    """Offsets of stretches of neighbouring sentences, each short enough for one vector."""
     found: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         if found and end - found[-1][0] <= STRETCH:
@@ -119,7 +119,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _ends_sentence(text: str, begin: int, stop: re.Match[str], tail: re.Match[str], end: int) -> bool:
-    """Whether a sentence that began at `begin` ends at this mark; `end` is where its paragraph ends."""
+    """Whether a sentence that began at `begin` ends at this mark; `end` is the end of its paragraph."""
     horizon = min(end, tail.end() + _REACH)
     following = _NEXT.match(text, tail.end(), horizon)
     word = (following.group(1) or "") if following else ""
@@ -261,7 +261,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _fences(text: str) -> dict[int, int]:
-    """Where each closed code fence starts, with where it ends; an unclosed fence is an ordinary line."""
+    """The start and end of each closed code fence; an unclosed fence is an ordinary line."""
     fences: dict[int, int] = {}
     opened, mark = -1, ""
     for left, right in _lines(text) if "```" in text or "~~~" in text else ():
@@ -275,7 +275,7 @@ def _fences(text: str) -> dict[int, int]:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line is a table row: pipes between cells, a name before each cell, or columns set apart by blanks."""
+    """Whether a line is a table row: pipes between cells, a name before each cell, or columns separated by blanks."""
     if ("|" in line and _ROW.match(line)) or (": " in line and _FIELDS.match(line)):
         return True
     if "\t" not in line and "  " not in line:

@@ -1,4 +1,4 @@
-"""Tables of all rows of a file: columns with what they hold, and what a row is called."""
+"""Tables with all rows of a file: columns with their values, and the labels of rows."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Kind = Literal["number", "flag", "date", "text"]
 MISSING: Final = frozenset(
     {"", "n/a", "na", "n.a.", "-", "–", "—", "?", "none", "null", "tbd", "tba", "unknown", "not known", "k.a."}
 )
-"""What stands in a cell, in small letters, where nothing is known; it is never counted as 0."""
+"""Texts, in lower case, of a cell without a value; they never count as 0."""
 YES: Final = frozenset({"yes", "true", "y", "x", "✓", "ja"})
 NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
 
@@ -43,7 +43,7 @@ _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds: `numbers` and `days` by row, None where a row has none; the unit of its figures."""
+    """The values of a column: `numbers` and `days` by row, None for a row without; and the unit of its figures."""
 
     name: str
     kind: Kind
@@ -59,31 +59,31 @@ class Column:
 
     @property
     def is_year(self) -> bool:
-        """Whether its figures are years, which nobody adds up."""
+        """Whether its figures are years, which are never added up."""
         known = [n for n in self.numbers if n is not None]
         return bool(known) and all(1800 <= n <= 2200 and n == int(n) for n in known) and not self.unit
 
     @property
     def is_number_of(self) -> bool:
-        """Whether its figures name something (an order, a telephone) instead of measuring it."""
+        """Whether its figures are identifiers (of orders, telephones) and no measures."""
         words = set(re.split(r"[\W_]+", self.name.casefold()))
         return bool(words & {"id", "no", "nr", "number", "code", "phone", "tel", "ref", "sku", "zip", "postcode"})
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one table of a file; `title` tells it from others of the file and is empty where there is one."""
+    """The rows of one table of a file; `title` distinguishes several tables of the file, else it is empty."""
 
     source: str
     filename: str
     rows: tuple[Row, ...]
     title: str = ""
     headings: str = ""
-    """What stands above it: the document's title, its headings."""
+    """The document's title and the headings above the table."""
     totals: tuple[Row, ...] = ()
-    """Rows that sum up others, such as "Total": they are none of `rows`."""
+    """Rows that sum up others, such as "Total"; `rows` does not contain them."""
     left_out: str = ""
-    """What is left out of its file, in words; empty where the whole file is in."""
+    """What was left out of its file, in words; empty if the whole file is in."""
     passages: Mapping[str, Passage] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -115,16 +115,16 @@ class Table:
         return tuple((worded or names or [*self.columns])[:2])
 
     def _coded(self, name: str) -> bool:
-        """Whether a column holds numbers that name something, or codes such as I-03."""
+        """Whether a column holds identifiers: numbers, or codes such as I-03."""
         return not self.columns[name].is_year and all(_CODE.fullmatch(row.value(name)) for row in self.rows)
 
     def label(self, number: int) -> str:
-        """What a row is called."""
+        """The label of a row."""
         return ", ".join(filter(None, (self.rows[number].value(name) for name in self.labels)))
 
     @cached_property
     def noun(self) -> str:
-        """What its rows are, where the file is called so: "incidents"; empty where the rows are months, or counts."""
+        """The noun for its rows from the file's name: "incidents"; empty if the rows are months or counts."""
         words = re.sub(r"[\W_\d]+", " ", self.filename.rpartition(".")[0]).split()
         counts = [c.name for c in self.columns.values() if c.kind == "number" and not c.is_number_of]
         stems = {stem(word) for name in counts for word in re.split(r"[\W_]+", name) if word}
@@ -137,12 +137,12 @@ class Table:
 
     @property
     def name(self) -> str:
-        """What the table is called: its file, and its own title in it."""
+        """The name of the table: its file's name and its title in the file."""
         return f"{self.filename}, {self.title}" if self.title else self.filename
 
 
 def read_column(name: str, values: Sequence[str]) -> Column:
-    """What a column holds, by its values."""
+    """A column from its values."""
     known = [value for value in values if value.casefold() not in MISSING]
     folded = {value.casefold() for value in known}
     if known and folded <= YES | NO and len(folded & YES) <= 1:
@@ -162,7 +162,7 @@ def read_column(name: str, values: Sequence[str]) -> Column:
 
 
 class Number(NamedTuple):
-    """A figure, exactly as it is written, and its unit as `UNITS` writes it (or as it came)."""
+    """A figure with its exact value, and its unit in the form of `UNITS` (or as written)."""
 
     value: Decimal
     unit: str = ""
@@ -170,7 +170,7 @@ class Number(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def number_of(text: str, *, comma: bool = False) -> Number | None:
-    """A cell as a figure; None where it says anything else. `comma`: its decimals stand behind a comma."""
+    """A cell as a figure; None for any other text. `comma`: the cell has a decimal comma."""
     match = _FIGURE.fullmatch(without_mark(text.strip()))
     if not match or bool(match["open"]) != bool(match["close"]):
         return None
@@ -197,7 +197,7 @@ def _figure_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def day_of(text: str) -> str | None:
-    """A cell as the day, the month or the year that it is, as 2025-03-14 is written; None for anything else."""
+    """A cell as a day, month or year in the form 2025-03-14; None for any other text."""
     fact = next(dates(text), None)
     if fact is None or fact.kind != "date" or fact.text.strip() != text.strip(" ."):
         return None
@@ -218,16 +218,16 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
         record = isinstance(about.get("row"), int)
         for row in map(Row.labelled, rows_of(passage)):
             if record:
-                # A column may be called so as well; its values are the rows' own.
+                # A column may have that name too; its values belong to the rows.
                 named = [str(about[key]) for key in ("title", "heading") if about.get(key) and key not in row.by_name]
                 title, key = " › ".join(dict.fromkeys(named)), ("", "records")
                 place: tuple[object, ...] = (passage["doc_id"], about["row"])
             else:
                 title, key = _heading(passage, row.start), (passage["doc_id"], row.table)
                 place = (passage["doc_id"], passage["start_index"] + row.start)
-            # The number of a table tells it apart; of lines that were read the heading and the columns do.
+            # Tables are distinguished by their number; tables parsed from lines by heading and columns.
             own = found.setdefault((*key, "" if row.table.isdigit() else title), _Growing(passage, title))
-            # A row that was cut into several chunks is put together again.
+            # A row that was cut into several chunks is joined again.
             before = own.rows.get(place)
             own.rows[place] = replace(before, cells=(*before.cells, *row.cells)) if before else row
             own.passages[passage["chunk_id"]] = passage
@@ -236,7 +236,7 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
 
 
 def _heading(passage: Passage, start: int) -> str:
-    """The heading above a place of a passage, or else the names of the columns."""
+    """The heading above a place of a passage, else the names of the columns."""
     about = passage["metadata"]
     paths = [str(path) for at, path in about.get("headings") or () if at <= start]
     path = paths[-1] if paths else str(about.get("heading") or "")

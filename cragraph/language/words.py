@@ -1,4 +1,4 @@
-"""Words of a text: as written, and as the terms by which a question, a claim and a passage meet.
+"""Words of a text: as written, and as terms for matching questions, claims and passages.
 
 Search, verification and generation all match by `terms`, so that what matches in one matches in the others.
 """
@@ -21,15 +21,15 @@ _TOKEN: Final = re.compile(
     rf"[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]+|\d+(?:[.,:]\d+)*|[^\W\d_{_CJK}][^\W_{_CJK}]*"
 )
 _MARKS: Final = re.compile(rf"(?:(?<=\d)|(?<=[^\W\d_]{{4}})){RAISED}")
-"""Raised figures behind a figure or a word, which are no part of it: ``830²`` is no 8302; ``m²`` and ``km²`` stay."""
+"""Raised figures behind a figure or a word, which are removed: ``830²`` is not 8302; ``m²`` and ``km²`` stay."""
 _CONTRACTED: Final = re.compile(r"(?:(?<!\bca)(?<!\bwo)n(?=['’]t\b))?['’](?:[sdmt]|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _FISCAL: Final = re.compile(r"\b(?:FY|CY)\s?['’]?(?P<century>19|20)?(?P<year>\d\d)\b")
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
 _IRREGULAR: Final = meanings(LEXICON["irregular"])
 
-TWO_SLIPS: Final = 8  # letters of a word from which on two slips are forgiven
-LIGHT: Final = 0.15  # weight of a stopword: its order and presence matter little to what is claimed
+TWO_SLIPS: Final = 8  # least letters of a word for which two slips are tolerated
+LIGHT: Final = 0.15  # weight of a stopword
 
 
 def words(text: str) -> list[str]:
@@ -49,7 +49,7 @@ def is_stopword(word: str) -> bool:
 
 
 def keywords(text: str) -> list[str]:
-    """The words that are no stopwords, as written, in order; all words where nothing else is left."""
+    """The words that are no stopwords, as written, in order; all words if there are no others."""
     every = words(text)
     return [word for word in every if not is_stopword(word)] or every
 
@@ -86,7 +86,7 @@ def terms(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def content_words(text: str) -> tuple[str, ...]:
-    """The terms that are no stopwords, in order, with repetitions; all terms where nothing else is left."""
+    """The terms that are no stopwords, in order, with repetitions; all terms if there are no others."""
     read = [_term(token) for token in tokens(text)]
     return tuple(term for term, light in read if not light) or tuple(term for term, _ in read)
 
@@ -98,7 +98,7 @@ def asked_words(question: str) -> list[str]:
 
 
 def overlap(text: str, other: str) -> float:
-    """Share of the distinct content words of `text` that occur in `other`, 0..1; 0.0 for a text without words."""
+    """The share, 0..1, of the distinct content words of `text` that occur in `other`; 0.0 for a text without words."""
     wanted = set(content_words(text))
     return len(wanted & set(terms(other))) / len(wanted) if wanted else 0.0
 
@@ -107,8 +107,8 @@ def overlap(text: str, other: str) -> float:
 def weight(term: str) -> float:
     """The weight of a term, 0.15..1.6: small for a stopword, large for a long word or a number.
 
-    A stand-in for inverse document frequency that needs no corpus: the passages of one question all speak of the same
-    matter, so that frequencies among them mislead.
+    It replaces inverse document frequency without a corpus: the passages of one question are all on one subject, so
+    that their frequencies mislead.
     """
     if term in _LIGHT:
         return LIGHT
@@ -126,12 +126,12 @@ def is_light(term: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def topic(text: str) -> frozenset[str]:
-    """What a text is about: its distinct terms that are neither stopwords nor figures."""
+    """The subject of a text: its distinct terms that are neither stopwords nor figures."""
     return frozenset(term for term in terms(text) if term not in _LIGHT and not term[0].isdigit())
 
 
 def share(wanted: Collection[str], present: Collection[str]) -> float:
-    """Share of some terms, by weight, that are among others, 0..1; 0.0 for none."""
+    """The weighted share, 0..1, of wanted terms that are present; 0.0 for no terms."""
     total = sum(map(weight, wanted))
     return sum(weight(term) for term in wanted if term in present) / total if total else 0.0
 
@@ -143,7 +143,7 @@ def normalised(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Neighbouring terms of a text, stopwords between them left out."""
+    """Pairs of neighbouring terms of a text, without the stopwords between them."""
     return frozenset(pairwise(term for term in terms(text) if term not in _LIGHT))
 
 
@@ -153,9 +153,9 @@ def plain_years(text: str) -> str:
 
 
 def slipped(word: str, other: str, letters: int = 0) -> bool:
-    """Whether one slip apart, two for a long word: a letter too many, too few, another one, or two exchanged.
+    """Whether two words differ by one slip, two for a long word: a letter added, missing, changed, or two swapped.
 
-    `letters` are those of the word as written, where stems are compared.
+    `letters` is the length of the word as written, needed when stems are compared.
     """
     most = 1 if max(letters, len(word)) < TWO_SLIPS else 2
     if abs(len(word) - len(other)) > most:
@@ -176,8 +176,8 @@ def slipped(word: str, other: str, letters: int = 0) -> bool:
 
 @cache
 def others(term: str) -> tuple[str, ...]:
-    """Other words that mean the same as those of a stem, as the lexicon has them: on one side of its opposites, and as
-    deeds and things with several names, of which some are of two words."""
+    """The synonyms of a stem's words in the lexicon: words on the same side of an opposition, and deeds and things with
+    several names, some of two words."""
     return tuple(dict.fromkeys(_others().get(term, ())))
 
 

@@ -1,4 +1,4 @@
-"""Keeping a prompt within the context of its model: tokens are estimated, and passages left out by rank."""
+"""Keeps a prompt within its model's context: tokens are estimated, and low-ranked passages left out."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from cragraph.passages import own_text
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
-MARGIN: Final = 0.05  # share of the context left free, because tokens are estimated and chat templates add some
+MARGIN: Final = 0.05  # share of the context that stays free, because tokens are estimated and chat templates add some
 
 Messages = Sequence[tuple[str, str]]  # (role, text) pairs; roles are ``system`` and ``human``
 
@@ -17,9 +17,9 @@ _STRETCH = re.compile(r"[A-Za-z]+|\d+|[^\W\d_]+|[^\w\s]|_|\n+", re.A)
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few.
+    """An estimate of a text's tokens, rather too high than too low.
 
-    Letters beyond ASCII count one each, because vocabularies of small models split them.
+    Letters beyond ASCII count as a token each, because vocabularies of small models split them.
     """
     total = sum(ord(letter) > 127 and letter.isalnum() for letter in text)
     for part in _STRETCH.findall(text):
@@ -41,10 +41,10 @@ def fitting(
     *,
     task: str,
 ) -> list[Passage]:
-    """The passages, in their order, that fit with the rest of the `task`'s prompt and the reply into `num_ctx` tokens.
+    """The passages, in order, that fit into `num_ctx` tokens with the rest of the `task`'s prompt and the reply.
 
-    Text around passages goes first, the lowest-ranked before others; then whole passages; the best one is shortened
-    if it alone does not fit. What was left out is noted. Without a known `num_ctx` all passages stay.
+    The text around passages is left out first, from the lowest rank up; then whole passages; the best passage is
+    shortened if it alone does not fit. Omissions are noted. Without a known `num_ctx` all passages stay.
     """
     if num_ctx is None or not passages:
         return list(passages)

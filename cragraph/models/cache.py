@@ -20,7 +20,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass
 class LRU(Generic[Key, Value]):
-    """At most `size` values; the one that was not used for longest leaves first. Size 0 keeps nothing."""
+    """A cache of at most `size` values that drops the least recently used one. Size 0 keeps nothing."""
 
     size: int
     _values: OrderedDict[Key, Value] = field(default_factory=OrderedDict, repr=False)
@@ -46,7 +46,7 @@ class LRU(Generic[Key, Value]):
 
 
 def digest(texts: Sequence[str]) -> bytes:
-    """A hash of texts in order; their lengths are in it, so that moving a border changes it."""
+    """A hash of texts in order, with their lengths, so that moving text from one to the next changes it."""
     whole = sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -57,7 +57,7 @@ def digest(texts: Sequence[str]) -> bytes:
 
 @dataclass(frozen=True)
 class CachedEmbeddings:
-    """Embeddings that remember texts; those that are new are embedded in one call."""
+    """Embeddings with a cache; new texts are embedded in one call."""
 
     embeddings: Embeddings
     cache: LRU[tuple[str, str], list[float]] = field(default_factory=lambda: LRU(4096))
@@ -72,7 +72,7 @@ class CachedEmbeddings:
         return self._remembered("document", texts, self.embeddings.embed_documents)
 
     def embed_query(self, text: str) -> list[float]:
-        """The vector of a query, which some models embed in another way than a document."""
+        """The vector of a query, which some models embed differently from a document."""
         return self._remembered("query", [text], lambda texts: [self.embeddings.embed_query(texts[0])])[0]
 
     def _remembered(

@@ -1,4 +1,4 @@
-"""Calls to a chat model, made so that nothing they do can hang, flood or break a run."""
+"""Calls to a chat model with limits, so that no call can hang, flood or break a run."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessageChunk
 
 QUIET: Final = "nostream"  # the tag that keeps a call's tokens out of LangGraph's ``stream_mode="messages"``
-READ_TOKENS: Final = 4000  # tokens of a prompt that double the time that its first token may take
-LOOK: Final = 80  # characters after which a reply is looked at for repetition
-READ_SHARE: Final = 0.5  # share of the estimated prompt below which it was not read whole: estimates are off by less
+READ_TOKENS: Final = 4000  # prompt tokens that double the allowed time to the first token
+LOOK: Final = 80  # characters between checks of a reply for repetition
+# A prompt was cut if the server read less than this share of the estimate: estimates are off by less.
+READ_SHARE: Final = 0.5
 
 
 class Gate:
-    """Lets at most `places` calls run at once and `per_minute` begin per minute; closing it gives all of them up."""
+    """Limits calls to `places` at once and `per_minute` starts per minute; closing it cancels all of them."""
 
     def __init__(self, places: int, per_minute: int | None = None) -> None:
         self.places = places
@@ -47,7 +48,7 @@ class Gate:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it."""
+        """Wait for a place and hold it."""
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._semaphore = loop, asyncio.Semaphore(self.places)
@@ -66,7 +67,7 @@ class Gate:
             self._running.discard(task)
 
     def close(self) -> None:
-        """Give up every waiting and running call, and every later one."""
+        """Cancel every waiting, running and later call."""
         self.closed = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in list(self._running)])
@@ -76,7 +77,7 @@ _GATES: Final[WeakSet[Gate]] = WeakSet()
 
 
 def stop_all_calls() -> None:
-    """Make every model call of this process give up at once: what a shell does on Ctrl-C."""
+    """Cancel every model call of this process, as a shell does on Ctrl-C."""
     for gate in list(_GATES):
         gate.close()
 
@@ -86,61 +87,62 @@ def stop_all_calls() -> None:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What a model wrote, without its thinking."""
+    """A model's reply without its thinking."""
 
     text: str
-    cut: bool = False  # it did not end by itself
+    cut: bool = False  # the reply was cut at the limit
     unread: bool = False  # the server seems to have left out part of the prompt
-    sureness: float | None = None  # mean log-probability of its tokens, where it was asked for and the server tells it
+    sureness: float | None = None  # mean log-probability of its tokens, if asked for and told by the server
 
 
 @dataclass(frozen=True)
 class ChatCaller:
-    """A chat model with the limits that every call to it keeps."""
+    """A chat model with the limits of its calls."""
 
     model: "BaseChatModel"
     name: str = ""
-    timeout_s: float = 120.0  # of silence before and between words; a whole reply may take PATIENCE times as long
+    # Seconds of silence before and between words; a whole reply may take PATIENCE times as long.
+    timeout_s: float = 120.0
     max_chars: int = 20_000  # of a whole reply
     retries: int = 2  # after transient faults
     backoff_s: float = 0.5  # before the first retry; twice as long before each other
-    gate: Gate = field(default_factory=lambda: Gate(4))  # to be shared among the callers of one server
+    gate: Gate = field(default_factory=lambda: Gate(4))  # shared by the callers of one server
     _told: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def billions(self) -> float | None:
-        """How many billions of parameters the model has; None where its server does not say, or not yet."""
+        """The model's parameters in billions; None if its server does not tell, or not yet."""
         if "size" not in self._told and (size := billions(self.model)) is not None:
             self._told["size"] = size
         return self._told.get("size")
 
     @property
     def worth(self) -> Worth:
-        """What the model's words are worth as evidence: by its examination (`cragraph exam`), else by its size."""
+        """The model's worth as evidence: by its examination (`cragraph exam`), else by its size."""
         if "worth" not in self._told:
             size = self.billions
             shown = worth_shown(self.model, self.title)
             if size is None and shown is None:
-                return by_size(None)  # the server may say more later
+                return by_size(None)  # the server may tell it later
             self._told["worth"] = shown or by_size(size)
         known: Worth = self._told["worth"]
         return known
 
     @property
     def title(self) -> str:
-        """The model's name, as the person wrote it where that is known."""
+        """The model's name, as the user wrote it if known."""
         return self.name or str(getattr(self.model, "model", None) or type(self.model).__name__)
 
     @property
     def num_ctx(self) -> int | None:
-        """How many tokens the prompt and the reply may have together, None where nobody knows."""
+        """Tokens of prompt and reply together at most, None if unknown."""
         known = getattr(self.model, "num_ctx", None)
         profile: Mapping[str, Any] = getattr(self.model, "profile", None) or {}
         return known or profile.get("max_input_tokens")
 
     @property
     def num_predict(self) -> int | None:
-        """How many tokens a reply may have, None where nobody knows."""
+        """Tokens of a reply at most, None if unknown."""
         known = [getattr(self.model, name, None) for name in ("num_predict", "max_tokens")]
         return next((tokens for tokens in known if isinstance(tokens, int) and tokens > 0), None)
 
@@ -155,12 +157,15 @@ class ChatCaller:
         most: int | None = None,
         sureness: bool = False,
     ) -> ChatReply:
-        """Call the model and return all it wrote; each try counts as one call in `notes`.
+        """Call the model and return its whole reply; each try counts as one call in `notes`.
 
-        `schema` is a JSON schema for Ollama's `format`; with it, reasoning is off. `quiet` keeps the tokens out of the
-        message stream; `most` is how many tokens the reply may have; `sureness` asks the server how likely each was.
-        Raises a `ModelError` (after the retries, where
-        they may help), or `DeadlineError` when the run's deadline passes.
+        Raises a `ModelError` (after retries if they may help), or `DeadlineError` when the run's deadline passes.
+
+        Args:
+            schema: a JSON schema for Ollama's `format`; with it, reasoning is off.
+            quiet: keeps the tokens out of the message stream.
+            most: tokens of the reply at most.
+            sureness: asks the server for the tokens' log-probabilities.
         """
         model = tuned(self.model, temperature, schema, most, sureness=sureness)
 
@@ -179,7 +184,7 @@ class ChatCaller:
             raise ModelError(f"the call to {self.title} was stopped.") from None
         except CragError:
             raise
-        except Exception as error:  # whatever a provider's client raises becomes one of ours
+        except Exception as error:  # any error of a provider's client becomes one of ours
             if isinstance(error, TimeoutError) and remaining() == 0.0:
                 raise late(self.title) from error
             raise translate(error, self._target, self.timeout_s) from error
@@ -189,7 +194,7 @@ class ChatCaller:
         last: dict[str, Any] = {}
         usage: Mapping[str, Any] = {}
         pieces = _pieces(model, messages, tags)
-        # Reading a long prompt is no stall: the first token may take longer, by its length.
+        # A long prompt takes time to read: the first token may take longer, by the prompt's length.
         sent = sum(estimated_tokens(words) for _, words in messages)
         begun = word = monotonic()
         wait = self.timeout_s * (1 + sent / READ_TOKENS)
@@ -199,7 +204,7 @@ class ChatCaller:
                 if text.strip() and now > begun + PATIENCE * self.timeout_s:
                     notes.degraded(f"{self.title} wrote for {now - begun:.0f} s; the rest was cut off.")
                     return ChatReply(_clean(text), cut=True)
-                # Blanks are no sign of life: a broken server sends them for ever.
+                # Blanks do not count as words: a broken server sends them for ever.
                 if now > min(word + wait, begun + PATIENCE * wait) or remaining() == 0.0:
                     raise TimeoutError
                 async with asyncio.timeout(word + wait - now):
@@ -215,7 +220,7 @@ class ChatCaller:
                 if len(text) > self.max_chars:
                     notes.degraded(f"{self.title} wrote more than {self.max_chars} characters; the rest was cut off.")
                     return ChatReply(_clean(text[: self.max_chars]), cut=True)
-                # What is held to a schema has bounds of its own; an answer has none.
+                # A reply by a schema has bounds; an answer has none.
                 if not tags and len(text) - looked >= LOOK:
                     looked = len(text)
                     if again := repetition(text):
@@ -224,7 +229,7 @@ class ChatCaller:
         finally:
             read, wrote = usage.get("input_tokens"), usage.get("output_tokens")
             notes.counted(read=read or sent, wrote=wrote or estimated_tokens(text))
-            # Hangs up, so that the server stops writing for nobody.
+            # Close the connection, so that the server stops writing.
             with suppress(RuntimeError):
                 await pieces.aclose()
         if self._target.ollama and last.get("done") is not True:
@@ -254,7 +259,7 @@ class ChatCaller:
 
 
 def _logprobs(told: Mapping[str, Any]) -> list[float]:
-    """The log-probabilities of the tokens of a piece; none where the server does not tell them."""
+    """The log-probabilities of the tokens of a piece; empty if the server does not tell them."""
     rows = told.get("logprobs")
     each = rows if isinstance(rows, list) else []
     values = [row.get("logprob") if isinstance(row, Mapping) else getattr(row, "logprob", None) for row in each]
@@ -262,21 +267,21 @@ def _logprobs(told: Mapping[str, Any]) -> list[float]:
 
 
 def _clean(text: str) -> str:
-    """A reply without thoughts and without what a terminal would obey."""
+    """A reply without thinking and without control sequences for terminals."""
     return printable(encodable(without_thinking(text)))
 
 
 async def _pieces(
     model: "BaseChatModel", messages: Messages, tags: list[str]
 ) -> "AsyncGenerator[BaseMessageChunk, None]":
-    """What the model writes, piece by piece."""
+    """The model's reply, piece by piece."""
     config: Any = {"tags": tags}
     prompt: Any = list(messages)
     if model._llm_type == "chat-ollama":
         async for piece in model.astream(prompt, config):
             yield piece
         return
-    # Another model is streamed in a thread: the connections of its client may belong to another loop.
+    # Other models are streamed in a thread: the connections of their clients may belong to another loop.
     loop, queue, given_up = asyncio.get_running_loop(), asyncio.Queue[Any](), False
 
     def pump() -> None:
@@ -308,7 +313,7 @@ def tuned(
     *,
     sureness: bool = False,
 ) -> "BaseChatModel":
-    """The same model at this temperature, for replies of `most` tokens; with `schema`, held to it where it can be."""
+    """The model with this temperature, reply limit and, if the provider supports it, schema."""
     wanted: dict[str, Any] = {"temperature": temperature}
     for name in ("num_predict", "max_tokens"):
         own = getattr(model, name, None)
@@ -342,8 +347,8 @@ def ask(
     most: int | None = None,
     schema: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Call the model for a record, with one repair try; raise `UnreadableError` when that cannot be read either."""
-    schema = schema or schema_of(record)  # the caller's may hold the reply closer
+    """Call the model for a record, with one repair. Raises `UnreadableError` if that cannot be read either."""
+    schema = schema or schema_of(record)  # the caller's schema may be stricter
     reply = caller(messages, notes, schema=schema, most=most)
     try:
         return parse(reply.text, record)
@@ -355,7 +360,7 @@ def ask(
 
 @dataclass(frozen=True)
 class ChatPart:
-    """A part of the pipeline that a chat model plays by the prompts of its tasks."""
+    """A part of the pipeline that calls a chat model with the prompts of its tasks."""
 
     caller: ChatCaller
     prompts: Prompts = field(default_factory=Prompts)
@@ -366,7 +371,7 @@ class ChatPart:
         return self.caller.title
 
     def ask(self, record: type[Record], task: str, notes: Notes, *about: Any, **values: Any) -> Record:
-        """The record that the model writes for a task, which is described as for `messages`."""
+        """The record that the model writes for a task; arguments as in `messages`."""
         messages, _ = self.messages(task, notes, *about, **values)
         return ask(self.caller, messages, record, notes, most=values.get("most"))
 
@@ -381,9 +386,9 @@ class ChatPart:
         title: str = "",
         **values: object,
     ) -> tuple[Messages, list[Passage]]:
-        """A task's prompt, and those of the passages that fit into the context with it and a reply of `most` tokens.
+        """A task's prompt, and the passages that fit into the context with it and a reply of `most` tokens.
 
-        `quoted` is text from elsewhere, `values` are ours; `title` is what notes call the prompt, if not its task.
+        `quoted` is foreign text, `values` are our own; `title` is the prompt's name in notes, if not its task.
         """
         notes.ran(f"prompt:{task}", self.prompts[task].digest)
         caller, seed = self.caller, getattr(self.caller.model, "seed", None)

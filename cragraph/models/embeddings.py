@@ -18,12 +18,12 @@ from cragraph.private import untold
 from cragraph.protocols import remaining
 
 BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
-HERE: Final = ("huggingface",)  # providers whose models run in this process: they know no server
+HERE: Final = ("huggingface",)  # providers whose models run in this process, without a server
 _INSTALL: Final = re.compile(r"pip install (?:-U |-qU )?([\w.\[\]-]+)")
 
 
 class EmbeddedEncoder(Encoder, Embeddings):
-    """The embedded encoder where LangChain wants its own class."""
+    """The embedded encoder as a LangChain `Embeddings`."""
 
 
 class ServerEncoder(Embeddings):
@@ -41,7 +41,7 @@ class ServerEncoder(Embeddings):
 
     @cached_property
     def client(self) -> Embeddings:
-        """LangChain's own class; ModelError where it cannot be built."""
+        """LangChain's client. Raises ModelError if it cannot be built."""
         url = self.target.url
         if self.target.ollama:
             options = http.ollama_options(url, self.timeout_s) | {"keep_alive": KEEP_SECONDS}
@@ -49,7 +49,7 @@ class ServerEncoder(Embeddings):
             return ollama
         try:
             build = import_module("langchain.embeddings").init_embeddings
-            # A server that is not OpenAI's wants texts, not the numbers that OpenAI's own tokenizer makes of them.
+            # A server that is not OpenAI's wants texts, not the token numbers of OpenAI's tokenizer.
             server: dict[str, Any] = {}
             if self.provider not in HERE:
                 server = own_server(self.provider, url, self.timeout_s, check_embedding_ctx_length=False)
@@ -59,7 +59,7 @@ class ServerEncoder(Embeddings):
                 f"the embedding model {self.name!r} needs a package that is not installed ({_first_line(error)}): run "
                 f"`pip install {wanted_packages(error, self.provider)}`."
             ) from error
-        except Exception as error:  # each provider says in its own way what it lacks
+        except Exception as error:  # each provider raises its own error for a missing part
             unknown = "not supported" in str(error)
             known = ", ".join(("embedded", "ollama:<model>", "fastembed:<model>", *_providers(), *_plugins()))
             advice = f"there are {known}" if unknown else "correct its name or set what it asks for, such as its key"
@@ -100,7 +100,8 @@ class ServerEncoder(Embeddings):
 
 
 class AdaptedEmbeddings(Embeddings):
-    """Another library's embedding model as LangChain's; `embed_one` is for questions where they are embedded apart."""
+    """Another library's embedding model as LangChain's; `embed_one` is for questions if they are embedded
+    differently."""
 
     def __init__(
         self, embed: Callable[[list[str]], Any], name: str, embed_one: Callable[[str], Any] | None = None
@@ -119,11 +120,11 @@ class AdaptedEmbeddings(Embeddings):
 
 
 def named_embeddings(spec: str, *, base_url: str | None = None, timeout_s: float = 120.0) -> Embeddings:
-    """The embeddings of a name other than ``embedded``; what it is called is what a store remembers of it.
+    """The embeddings of a name other than ``embedded``; a store remembers that name.
 
-    ``ollama:<model>``, ``fastembed`` or ``fastembed:<model>``, what an installed package brings (`cragraph.plugins`),
-    and every ``provider:<model>`` of LangChain's `init_embeddings`, whose model is built at first use. Raises
-    SettingsError for a name that is none, ModelError where a package is missing.
+    Names are ``ollama:<model>``, ``fastembed`` or ``fastembed:<model>``, those of installed packages
+    (`cragraph.plugins`), and every ``provider:<model>`` of LangChain's `init_embeddings`. The model is built at first
+    use. Raises SettingsError for an unknown name, ModelError if a package is missing.
     """
     provider = spec.partition(":")[0]
     untold()
@@ -146,18 +147,18 @@ def _fastembed(spec: str) -> Embeddings:
         raise ModelError(
             f"the embedding model {spec!r} needs a package that is not installed: run `pip install fastembed`."
         ) from error
-    except Exception as error:  # no such model, or one that cannot be fetched
+    except Exception as error:  # an unknown model, or one that cannot be fetched
         raise ModelError(
             f"the embedding model {spec!r} cannot be built ({_first_line(error)}): choose one of "
             "fastembed.TextEmbedding.list_supported_models()."
         ) from error
-    # Which model `fastembed` alone means may change with its version, so the store remembers its full name.
+    # The default model of `fastembed` may change with its version, so the store remembers the full name.
     full = f"fastembed:{name or getattr(model, 'model_name', '')}".rstrip(":")
     return AdaptedEmbeddings(model.embed, full, lambda text: next(iter(model.query_embed(text))))
 
 
 def wanted_packages(error: Exception, provider: str) -> str:
-    """What to install where an import failed: what the error names, else the provider's package of LangChain."""
+    """The packages to install after a failed import: those in the error, else the provider's LangChain package."""
     said = _INSTALL.search(str(error))
     if said:
         return said[1]
@@ -184,7 +185,7 @@ def _plugins() -> list[str]:
 
 
 def as_embeddings(model: Any) -> Embeddings:
-    """An embedding model by its methods: LangChain's, LlamaIndex's or sentence-transformers'; else InputError."""
+    """An embedding model with the methods of LangChain, LlamaIndex or sentence-transformers; else InputError."""
     if isinstance(model, Embeddings) or callable(getattr(model, "embed_documents", None)):
         return model  # type: ignore[no-any-return]
     for method in ("get_text_embedding_batch", "encode"):

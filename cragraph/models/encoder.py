@@ -1,6 +1,7 @@
 """The embedded sentence encoder: int8 MiniLM on onnxruntime.
 
-Texts go through it one at a time: int8 layers scale by the largest value in a batch, so neighbours would be felt.
+Texts go through it one at a time: int8 layers scale by the largest value of a batch, so a text's vector would depend on
+its neighbours.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,11 @@ from cragraph.models.weights import CLS, SEP, Shipped, open_tokenizer, opened, s
 
 Vectors = NDArray[np.float32]
 
-_LONGEST: Final = 16_384  # characters that are tokenised at most: far beyond 256 tokens of any prose
+_LONGEST: Final = 16_384  # characters that are tokenised at most: far more than 256 tokens of prose
 
 
 def is_known_word(word: str) -> bool:
-    """Whether a word in lower case is one of the networks' own, as nearly every word that is spelt right is."""
+    """Whether a lower-case word is in the networks' vocabulary, as nearly every correctly spelt word is."""
     return open_tokenizer().token_to_id(word) is not None
 
 

@@ -1,4 +1,4 @@
-"""What models have shown in an examination (`cragraph exam`), by their digest in the person's configuration folder."""
+"""Results of examinations (`cragraph exam`), kept by model digest in the user's configuration folder."""
 
 import hashlib
 import json
@@ -11,19 +11,19 @@ from cragraph.models import http
 from cragraph.models.worth import Worth
 from cragraph.private import private
 
-PATIENCE_S: Final = 5.0  # seconds that a server may take to tell its models
+PATIENCE_S: Final = 5.0  # seconds for a server to list its models
 SOURCE: Final = "its examination"
 
 
 def folder() -> Path:
-    """Where examinations are kept: `cragraph/exams` in the configuration folder of the person."""
+    """The folder of examinations: `cragraph/exams` in the user's configuration folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cragraph" / "exams"
 
 
 def place_of(model: Any, name: str) -> Path | None:
     """The file of a model's examination: by the digest that Ollama tells, else by name and server.
 
-    None where Ollama does not tell the digest.
+    None if Ollama does not tell the digest.
     """
     url = str(getattr(model, "base_url", None) or getattr(model, "openai_api_base", None) or "")
     key = f"{name} {url}" if getattr(model, "_llm_type", "") != "chat-ollama" else _digest(url, str(model.model))
@@ -31,7 +31,7 @@ def place_of(model: Any, name: str) -> Path | None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What is kept in a file; empty where there is none, or it cannot be read."""
+    """The content of a file; empty if it is missing or cannot be read."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -40,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, kept: Mapping[str, Any]) -> None:
-    """Keep it, whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     beside = path.with_suffix(".part")
     with private(beside) as sink:
@@ -49,10 +49,10 @@ def write(path: Path, kept: Mapping[str, Any]) -> None:
 
 
 def worth_shown(model: Any, name: str) -> Worth | None:
-    """What a model has shown to be worth; None where it was not examined to the end."""
+    """The examined worth of a model; None if its examination is not complete."""
     try:
         if not any(folder().glob("*.json")):
-            return None  # a server is not asked for nothing
+            return None  # without examinations the server need not be asked
         path = place_of(model, name)
         shown = read(path).get("worth") if path else None
         return Worth(**shown) if shown else None
@@ -61,7 +61,7 @@ def worth_shown(model: Any, name: str) -> Worth | None:
 
 
 def first_asked(model: Any, name: str) -> bool:
-    """Whether a model was not examined and nobody was told so before; the next call says False."""
+    """Whether a model was not examined, and this has not been said before; the next call returns False."""
     try:
         path = place_of(model, name)
         if path is None or path.exists() or (told := path.with_suffix(".told")).exists():
@@ -78,5 +78,5 @@ def _digest(url: str, name: str) -> str:
         told = http.json_of(http.fetched(f"{url}/api/tags", seconds=PATIENCE_S))["models"]
         plain = name.removesuffix(":latest")
         return next(str(row["digest"]) for row in told if str(row["name"]).removesuffix(":latest") == plain)
-    except Exception:  # whatever the server says instead, the digest is not known
+    except Exception:  # without a usable reply the digest is unknown
         return ""

@@ -1,6 +1,6 @@
-"""The embedded grounding model: does this English claim follow from these texts, and which of its words do not?
+"""The embedded grounding model: whether an English claim follows from texts, and which of its words do not.
 
-A network reads claim and text together; its logits become probabilities by the numbers on the card of the weights.
+A network reads claim and text together; its logits become probabilities by fitted numbers from the weights' card.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,9 +37,9 @@ class ClaimWord:
 
 @dataclass(frozen=True)
 class Grounding:
-    """What the model says of one claim: probabilities that sum to 1, and its words.
+    """The reading of one claim: probabilities that sum to 1, and its words.
 
-    `logit` is the network's own: what speaks for the claim, less what speaks against it.
+    `logit` is the network's logit for the claim, less a share of its logit against it.
     """
 
     supported: float
@@ -49,18 +49,18 @@ class Grounding:
     logit: float = -5.0
 
 
-NO_WORDS = Grounding(0.0, 1.0, 0.0)  # what a claim without a word gets: there is nothing that passages could support
+NO_WORDS = Grounding(0.0, 1.0, 0.0)  # the reading of a claim without words
 
 
 @dataclass(frozen=True)
 class Blend:
-    """Joins the network's logits with what words say of the claim, and with whether facts object to it."""
+    """Joins the network's logit with the support by words and with objections of facts."""
 
-    share: float  # of the network's logit
-    cost: float  # of an objection
-    bound: float  # from 0 and 1, as far as words count: they do not see who did what
-    against: float  # of what the network says against the claim
-    scale: float  # of the sum, so that it is about as sure as a chance: the more parts count, the larger it is
+    share: float  # weight of the network's logit
+    cost: float  # cost of an objection
+    bound: float  # distance of the support by words from 0 and 1: words do not see who did what
+    against: float  # weight of the network's logit against the claim
+    scale: float  # temperature of the sum
 
     @classmethod
     def from_card(cls, card: Mapping[str, Any]) -> "Blend":
@@ -68,20 +68,22 @@ class Blend:
         return cls(*(float(card[name]) for name in ("share", "cost", "bound", "against", "scale")))
 
     def logit(self, scores: Floats) -> float:
-        """The network's logit for a claim, from its (3,) logits: what is said for it, less some of that against it."""
+        """The network's logit for a claim, from its (3,) logits: the logit for it, less a share of the logit against
+        it."""
         return support_logit(scores) - self.against * chance_logit(scores, 2)
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
-        """How far a claim is supported, 0..1, from the support 0..1 by words and the network's logit.
+        """The support of a claim, 0..1, from the support by words, 0..1, and the network's logit.
 
-        What chance that is, the judge's curve says (`verification.policies.curves`).
+        The judge's curve turns it into a probability (`verification.policies.curves`).
         """
         raw = blended(np.array([opinion], np.float32), np.array([logit], np.float32), self.share, self.bound)
         return float(1.0 / (1.0 + np.exp(-np.clip(self.scale * (raw[0] - self.cost * objected), -30.0, 30.0))))
 
 
 def blended(opinions: Floats, logits: Floats, share: float, bound: float) -> Floats:
-    """The support by words as a logit, kept `bound` from 0 and 1, plus `share` times the network's; both are (n,)."""
+    """The logit of the support by words, clamped to `bound` from 0 and 1, plus `share` times the network's logit;
+    (n,)."""
     clipped = np.clip(opinions, bound, 1 - bound)
     return np.asarray(np.log(clipped / (1 - clipped)) + share * logits, np.float32)
 
@@ -130,7 +132,7 @@ class GroundingModel(Shipped):
         return [_join(of_claim) for of_claim in found]
 
     def blend(self, grounding: Grounding, opinion: float, objected: bool) -> Grounding:
-        """The grounding with the support by words, 0..1, and whether facts object to the claim taken into account."""
+        """The grounding joined with the support by words, 0..1, and with an objection of facts."""
         if grounding == NO_WORDS:
             return grounding
         supported = self._blend.support(opinion, grounding.logit, objected)
@@ -141,14 +143,14 @@ class GroundingModel(Shipped):
         )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Grounding]:
-        """One grounding per (claim, text) pair, in order; a pair that comes twice is read once."""
+        """One grounding per (claim, text) pair, in order; equal pairs are read once."""
         every = list(dict.fromkeys(pairs))
         found = self.judge([claim for claim, _ in every], [text for _, text in every])
         known = dict(zip(every, found, strict=True))
         return [known[pair] for pair in pairs]
 
     def _ground(self, part: ReadClaim, text: Ints, scores: Floats, words: Floats) -> Grounding:
-        """What the network's logits (3,) of a part of a claim and (pieces,) of its words say, by the card's numbers."""
+        """The grounding of a part of a claim from the network's logits (3,) and its words' logits (pieces,)."""
         card, logit = self._weights.card, self._blend.logit(scores)
         lacking = missing(self._reader, part.pieces.ids, text)
         covered = 1.0 - float(lacking.sum()) / max(float(self._reader.idf[part.pieces.ids].sum()), 1e-6)
@@ -168,14 +170,14 @@ def support_logit(scores: Floats) -> float:
 
 
 def chance_logit(scores: Floats, place: int) -> float:
-    """The logit of the chance that one of the network's (3,) logits stands for."""
+    """The logit of the probability of one of the network's three classes."""
     raised = np.exp(scores - scores.max())
     chance = min(max(float(raised[place] / raised.sum()), 1e-5), 1 - 1e-5)
     return float(np.float32(np.log(chance / (1 - chance))))
 
 
 def _words(reading: ReadClaim, chances: Floats) -> Iterator[ClaimWord]:
-    """Join pieces that touch into words; a word is as doubtful as its most doubtful piece."""
+    """Join touching pieces into words; a word has the highest probability of its pieces."""
     starts, ends = reading.pieces.starts, reading.pieces.ends
     firsts = np.flatnonzero(np.append(True, starts[1:] > ends[:-1]))
     worst = np.maximum.reduceat(chances, firsts)
@@ -185,7 +187,7 @@ def _words(reading: ReadClaim, chances: Floats) -> Iterator[ClaimWord]:
 
 
 def _join(parts: Sequence[Grounding]) -> Grounding:
-    """A claim in several parts holds as far as its weakest part; its words are those of all parts."""
+    """The grounding of a claim in several parts: that of its weakest part, with the words of all parts."""
     if not parts:
         return NO_WORDS
     weakest = min(parts, key=lambda part: part.supported)

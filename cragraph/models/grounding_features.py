@@ -1,4 +1,4 @@
-"""How the grounding model reads a text: its word pieces, and the parts of a claim that is too long for one call."""
+"""Inputs of the grounding model: word pieces, and the parts of a claim that is too long for one call."""
 
 import re
 from base64 import b64decode
@@ -25,8 +25,8 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
 _NOISE = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|https?://\S+|-[LR][RS]B-")
-"""Citation markers, addresses and treebank brackets: they say nothing of the claim."""
-MAX_SENTENCE = 400  # characters after which a sentence is cut: tables and transcripts have no full stops
+"""Citation markers, addresses and treebank brackets: no content of a claim."""
+MAX_SENTENCE = 400  # characters of a sentence at most, as tables and transcripts have no full stops
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Pieces:
 
 
 class PieceReader:
-    """Turns text into pieces; knows which pieces are forms of the same word and how telling each is."""
+    """Turns text into pieces, with the forms of each word and the idf of each piece."""
 
     def __init__(self, tokenizer: "Tokenizer", idf: Floats | None = None) -> None:
         """`tokenizer` must neither pad nor truncate; `idf` is (vocabulary,), None counts every word the same."""
@@ -59,7 +59,7 @@ class PieceReader:
 
     @cached_property
     def stems(self) -> Ints:
-        """For each piece id the id of the shortest piece with the same stem, so that *founded* meets *founding*."""
+        """For each piece id the id of the shortest piece with the same stem, so that *founded* matches *founding*."""
         table = np.arange(self.size, dtype=np.int32)
         first: dict[str, int] = {}
         for piece, index in sorted(self.tokenizer.get_vocab().items(), key=lambda item: (len(item[0]), item[1])):
@@ -103,7 +103,7 @@ def unpack_idf(packed: str) -> Floats:
 
 @cache
 def open_reader(folder: Path) -> PieceReader:
-    """The reader of the weights in a folder; raises WeightsError where tokenizer and table do not fit."""
+    """The reader for the weights in a folder. Raises WeightsError if tokenizer and table do not fit."""
     tokenizer, idf = open_tokenizer(folder), unpack_idf(str(weights("reading", folder).card["idf"]))
     if len(idf) != tokenizer.get_vocab_size():
         raise WeightsError(
@@ -120,7 +120,7 @@ READABLE = 0.7  # the least share of Latin letters in a text that the model can 
 
 @dataclass(frozen=True)
 class ReadClaim:
-    """One part of one claim; `offset` is where the part starts in the claim's text."""
+    """One part of one claim; `offset` is the start of the part in the claim's text."""
 
     claim: int
     offset: int
@@ -134,7 +134,7 @@ def readable(text: str) -> bool:
 
 
 def read_claims(reader: PieceReader, claims: Sequence[str]) -> list[ReadClaim]:
-    """Read claims; a long one gives several readings, one without a readable word none."""
+    """Read claims: several readings for a long claim, none for a claim without a readable word."""
     if not claims:
         return []
     return [
@@ -146,13 +146,13 @@ def read_claims(reader: PieceReader, claims: Sequence[str]) -> list[ReadClaim]:
 
 
 def missing(reader: PieceReader, claim: Ints, text: Ints) -> Floats:
-    """(pieces,): a piece's idf where the text does not hold its word in any form, else 0; punctuation is held."""
+    """(pieces,): a piece's idf if the text lacks every form of its word, else 0; punctuation is never missing."""
     found = np.isin(reader.stems[claim], reader.stems[text]) | ~reader.wordlike[claim]
     return np.where(found, 0.0, reader.idf[claim]).astype(np.float32)
 
 
 def _parts(text: str, pieces: Pieces) -> Iterator[tuple[int, Pieces]]:
-    """Cut what the network cannot read in one go at sentence ends, and inside a sentence only where it must."""
+    """Cut a text that is too long for one call at sentence ends, and inside a sentence only if needed."""
     if not len(pieces):
         return
     if len(pieces) <= MAX_CLAIM:

@@ -1,4 +1,4 @@
-"""HTTP to model servers: no redirect is followed, no proxy stands before a private name, no reply is endless."""
+"""HTTP to model servers: no redirects, no proxy before private names, no endless replies."""
 
 import asyncio
 import json
@@ -21,21 +21,21 @@ from cragraph.protocols import current_stop
 
 Result = TypeVar("Result")
 
-LARGEST: Final = 32 * 1024 * 1024  # bytes of a reply at most: a batch of embeddings has a few millions
-TOLD: Final = 1024 * 1024  # bytes that a server may say of itself or of a model at most
-SCHEMES: Final = ("http", "https", "socks5", "socks5h")  # of proxies that httpx knows
+LARGEST: Final = 32 * 1024 * 1024  # bytes of a reply at most; a batch of embeddings has a few million
+TOLD: Final = 1024 * 1024  # bytes of a description of a server or model at most
+SCHEMES: Final = ("http", "https", "socks5", "socks5h")  # kinds of proxies that httpx knows
 PRIVATE: Final = (".localhost", ".local", ".lan", ".internal", ".home", ".home.arpa", ".intranet", ".corp")
-HELD_UP_S: Final = 20.0  # seconds after which the loop that calls models must have answered, whatever else it does
+HELD_UP_S: Final = 20.0  # seconds within which the event loop of the calls must respond
 
 _LOOPS: Final[dict[int, asyncio.AbstractEventLoop]] = {}
 _LOCK: Final = Lock()
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """What a coroutine returns in the loop of this process; an interrupted caller cancels it.
+    """Run a coroutine in this process's event loop and return its result; an interrupted caller cancels it.
 
-    Raises ModelStalledError where something holds up the loop itself: a run that a program dropped, say, which the
-    garbage collector closes in the loop's thread, and which waits there for a call that waits for the loop.
+    Raises ModelStalledError if the loop itself is blocked. For example, the garbage collector may close a dropped run
+    in the loop's thread, where the run waits for a call that waits for the loop.
     """
     process = os.getpid()
     with _LOCK:
@@ -68,7 +68,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def is_private(url: str) -> bool:
-    """Whether the host of a URL is this machine or, by its form, one of its own network."""
+    """Whether the host of a URL is this machine or, by its form, a host of the private network."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     try:
         address = ip_address(host)
@@ -78,7 +78,7 @@ def is_private(url: str) -> bool:
 
 
 def proxy_of(url: str) -> tuple[str, str]:
-    """The variable and the address of the proxy that a call to this URL goes through; empty where there is none."""
+    """The environment variable and address of the proxy for a URL; empty without a proxy."""
     parts, proxies = urlsplit(url), getproxies()
     if is_private(url) or proxy_bypass(parts.hostname or ""):
         return "", ""
@@ -87,14 +87,14 @@ def proxy_of(url: str) -> tuple[str, str]:
 
 
 def in_the_way(url: str) -> str:
-    """A sentence's part on the proxy before a server; empty where there is none."""
+    """A part of a sentence on the proxy before a server; empty without a proxy."""
     variable, proxy = proxy_of(url) if url else ("", "")
     host = urlsplit(url).hostname
     return f"; calls go through the proxy {proxy} of {variable}: NO_PROXY={host} leaves it out" if variable else ""
 
 
 def check_proxy(url: str) -> None:
-    """Raise SettingsError where the proxy before a server is of a kind that cannot be used here."""
+    """Raise SettingsError if the proxy before a server is of an unsupported kind."""
     variable, proxy = proxy_of(url)
     scheme = proxy.partition("://")[0].lower() if "://" in proxy else "http"
     if variable and (scheme not in SCHEMES or (scheme.startswith("socks") and find_spec("socksio") is None)):
@@ -108,7 +108,8 @@ def client_options(url: str, timeout_s: float) -> dict[str, Any]:
     check_proxy(url)
     return {
         "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
-        "limits": httpx.Limits(max_keepalive_connections=0),  # one kept to a server that restarted costs a failed call
+        # A connection kept to a restarted server costs a failed call.
+        "limits": httpx.Limits(max_keepalive_connections=0),
         "verify": url.startswith("https:"),  # loading certificates takes longer than everything else at start-up
         "trust_env": not is_private(url),
         "follow_redirects": False,
@@ -117,7 +118,7 @@ def client_options(url: str, timeout_s: float) -> dict[str, Any]:
 
 
 def langchain_ollama() -> Any:
-    """The package, which makes a client when it is imported, and that one fails where a proxy is of an odd kind."""
+    """Import the package; its import makes a client, which fails for an unsupported kind of proxy."""
     hidden = {name: os.environ.pop(name) for name in [*os.environ] if name.lower().endswith("_proxy")}
     try:
         return import_module("langchain_ollama")
@@ -126,7 +127,7 @@ def langchain_ollama() -> Any:
 
 
 def ollama_options(url: str, timeout_s: float) -> dict[str, Any]:
-    """What LangChain's classes for Ollama are told of their clients."""
+    """Client options for LangChain's Ollama classes."""
     return {
         "client_kwargs": client_options(url, timeout_s),
         "sync_client_kwargs": _hooks(partial(_bound, most=LARGEST)),
@@ -135,7 +136,7 @@ def ollama_options(url: str, timeout_s: float) -> dict[str, Any]:
 
 
 def openai_options(url: str, timeout_s: float) -> dict[str, Any]:
-    """The clients that LangChain's classes for OpenAI's protocol call a server with."""
+    """HTTP clients for LangChain's classes of OpenAI's protocol."""
     given = client_options(url, timeout_s)
     return {
         "http_client": httpx.Client(**given, **_hooks(partial(_bound, most=LARGEST))),
@@ -148,7 +149,7 @@ def _hooks(bound: Callable[[httpx.Response], Any]) -> dict[str, Any]:
 
 
 def _bound(response: httpx.Response, most: int) -> None:
-    """Hold a reply to `most` bytes, and to the server that was asked."""
+    """Limit a reply to `most` bytes, and refuse redirects."""
     asked = response.request.url
     if response.has_redirect_location:
         there = asked.join(response.headers["location"])
@@ -197,7 +198,7 @@ class Bounded(httpx.AsyncByteStream, httpx.SyncByteStream):
 
 
 def fetched(url: str, body: Any = None, *, seconds: float, most: int = TOLD) -> httpx.Response:
-    """The whole reply to a GET, or to a POST of JSON; raises TimeoutError where it is not there after `seconds`."""
+    """The whole reply to a GET, or to a POST of JSON. Raises TimeoutError after `seconds`."""
     options = client_options(url, seconds) | _hooks(partial(_bound_async, most=most))
 
     async def whole() -> httpx.Response:
@@ -208,7 +209,7 @@ def fetched(url: str, body: Any = None, *, seconds: float, most: int = TOLD) -> 
 
 
 def json_of(response: httpx.Response) -> Any:
-    """The JSON of a reply; raises ValueError where it is none, or nested beyond reading."""
+    """The JSON of a reply. Raises ValueError if it is no JSON, or nested too deeply."""
     try:
         return json.loads(response.content)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""The reader: the network that judges claims reads question and text together, and says whether and where it answers.
+"""The reader: the network that judges claims reads question and text together, and finds the answer in the text.
 
 Each pair is read by a call of its own, unpadded, so that the same pair always gets the same figures.
 """
@@ -18,20 +18,20 @@ from cragraph.models.weights import CLS, DATA, SEP, Shipped, open_tokenizer, ope
 Floats = NDArray[np.float32]
 Result = TypeVar("Result")
 Key = tuple[str, str, str]
-"""What is read together: a question or claim, a heading, a text."""
+"""The input of one reading: a question or claim, a heading, a text."""
 
 MAX_QUESTION: Final = 48  # word pieces of a question that are read
 MAX_CLAIM: Final = 96  # word pieces of a claim that are read
-MAX_PIECES: Final = 256  # word pieces of question and text together; what stands after them is not read
+MAX_PIECES: Final = 256  # word pieces of question and text together; the rest is not read
 LONGEST_SPAN: Final = 40  # word pieces of the longest answer that is looked for inside a sentence
-KEPT: Final = 2048  # readings that are remembered, so that verification does not read again what generation has read
+KEPT: Final = 2048  # readings in the cache, so that verification does not repeat those of generation
 
 
 @dataclass(frozen=True)
 class ReadText:
-    """Logits for one question and one text: `answer` that the text answers at all, `nowhere` that no part of it does.
+    """Logits for one question and one text: `answer` that the text answers, `nowhere` that no part of it does.
 
-    `pieces` (pieces, 3) are those that a piece starts the answer, ends it, and stands in a sentence that answers;
+    `pieces` (pieces, 3) are the logits that a piece starts the answer, ends it, and stands in a sentence that answers;
     `offsets` (pieces, 2) are character ranges in the text.
     """
 
@@ -41,7 +41,7 @@ class ReadText:
     nowhere: float
 
     def evidence(self, start: int, end: int) -> float:
-        """Mean logit that the pieces of `text[start:end]` stand in a sentence that answers; -10 where none was read."""
+        """Mean logit that the pieces of `text[start:end]` stand in a sentence that answers; -10 if none was read."""
         inside = self._inside(start, end)
         return float(self.pieces[inside, 2].mean()) if len(inside) else -10.0
 
@@ -64,7 +64,7 @@ class ReadText:
 
 
 class Reader(Shipped):
-    """Reads questions with texts; the same pair is read once, as so many readings are `remembered`."""
+    """Reads questions with texts; `remembered` readings are cached, so that equal pairs are read once."""
 
     network = "reading"
 
@@ -75,18 +75,18 @@ class Reader(Shipped):
 
     @cached_property
     def heads(self) -> Mapping[str, Sequence[float]]:
-        """Weights of the heads that `generation.ranking` puts on what is read, by name."""
+        """Weights of the heads of `answers.ranking`, by name."""
         heads: Mapping[str, Sequence[float]] = self._weights.card["heads"]
         return heads
 
     def read(self, question: str, texts: Sequence[tuple[str, str]]) -> list[ReadText]:
-        """Read a question with each (heading, text), in order; what was read before is remembered."""
+        """Read a question with each (heading, text), in order, using the cache."""
         return self._remembered(_read, self._known, [(question, heading, text) for heading, text in texts])
 
     def supports(self, claims: Sequence[Key]) -> list[float]:
-        """Log-odds that the text of each (claim, heading, text) supports the claim; remembered likewise.
+        """Log-odds that the text of each (claim, heading, text) supports the claim, using the cache.
 
-        A question and its answer, one after the other, are a claim too.
+        A question followed by its answer is a claim too.
         """
         return self._remembered(_supports, self._judged, claims)
 
@@ -104,7 +104,7 @@ class Reader(Shipped):
 def _pair(
     tokenizer: Any, first: str, most: int, heading: str, text: str
 ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
-    """What the network reads of two texts, and the character ranges in `text` of the second's pieces."""
+    """The network's input for two texts, and the character ranges in `text` of the second one's pieces."""
     lead = f"{heading}: " if heading else ""
     own = tokenizer.encode(whole(first), add_special_tokens=False).ids[:most]
     encoded = tokenizer.encode(lead + whole(text), add_special_tokens=False)

@@ -1,4 +1,4 @@
-"""What a chat model wrote, read as a record."""
+"""Parses a chat model's reply as a record."""
 
 import json
 import math
@@ -17,18 +17,18 @@ from cragraph.errors import ModelError
 _TAG = "think|thinking|thought|reasoning"
 _THOUGHT = re.compile(
     rf"<({_TAG})>.*?</\1>\s*"  # a whole thought
-    rf"|\A.*?</(?:{_TAG})>\s*"  # one that the chat template opened
-    rf"|<(?:{_TAG})>.*\Z",  # one that the model had no tokens left to end
+    rf"|\A.*?</(?:{_TAG})>\s*"  # a thought that the chat template opened
+    rf"|<(?:{_TAG})>.*\Z",  # a thought cut off by the token limit
     re.S | re.I,
 )
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _QUOTES = {0x201C: '"', 0x201D: '"'}
-RUN: Final = 160  # characters of a repetition at least, which also says the same at least three times
-DEEPEST = 32  # brackets inside brackets: no record has as many, and mending takes time that grows with their square
+RUN: Final = 160  # characters of a repetition at least; it must also repeat a text three times
+DEEPEST = 32  # nested brackets at most: no record has as many, and the repair takes quadratic time
 
 
 def without_thinking(text: str) -> str:
-    """The text without ``<think>…</think>``, also where the first or the last tag is missing."""
+    """The text without ``<think>…</think>``, also if the first or the last tag is missing."""
     before = ""
     while before != text:
         before, text = text, _THOUGHT.sub("", text, count=1)
@@ -39,9 +39,9 @@ _ITEM: Final = re.compile(r"^\d+(?=[.)] )", re.M)
 
 
 def repetition(text: str) -> int:
-    """Where a text should end that says the same at least three times in a row up to its end; 0 where it does not.
+    """The end for a text that repeats the same words at least three times up to its end; 0 for other texts.
 
-    The numbers of a list's items do not make them differ.
+    Items that differ only in their numbers count as equal.
     """
     text = _ITEM.sub(lambda number: "0" * len(number[0]), text.rstrip())
     before = text.rfind(text[-40:], 0, -1)
@@ -62,7 +62,7 @@ def repetition(text: str) -> int:
 
 
 def values_in(text: str) -> Iterator[Any]:
-    """Every object and list in the text, likeliest first: in code fences, in prose, mended where they are broken."""
+    """Every object and list in the text, likeliest first: in code fences, in prose, repaired if broken."""
     plain = without_thinking(text)
     for source in (*(match[1].strip() for match in _FENCE.finditer(plain)), plain):
         value = _read(source)
@@ -95,7 +95,7 @@ _NO = frozenset({"false", "no", "n", "0", "unsupported", "not supported", "nein"
 
 
 def read_score(value: Any) -> float:
-    """A score as 0..1: 0.8, "0.8", "8/10", "80%", 8 (of ten) or 80 (of a hundred); anything else is refused."""
+    """A score as 0..1 from 0.8, "0.8", "8/10", "80%", 8 (of ten) or 80 (of a hundred); other values are refused."""
     if isinstance(value, dict) and len(value) == 1:
         return read_score(next(iter(value.values())))
     text = str("" if value is None else value).strip()
@@ -125,7 +125,7 @@ def _share(number: float) -> float:
 
 
 def read_whole(value: Any) -> int:
-    """A whole number in 3, 3.0, "3", "[3]", "passage 3" or [3]; 0 where there is none."""
+    """A whole number from 3, 3.0, "3", "[3]", "passage 3" or [3]; 0 for other values."""
     if isinstance(value, list | tuple):
         value = value[0] if value else 0
     if isinstance(value, float) and not math.isfinite(value):
@@ -137,7 +137,7 @@ def read_whole(value: Any) -> int:
 
 
 def read_flag(value: Any) -> bool:
-    """True or false in a flag, a number or a word; what is neither is refused rather than taken for true."""
+    """True or false from a boolean, a number or a word; other values are refused."""
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
     word = str(value if value is not None else "").strip().lower().rstrip(".!")
@@ -147,7 +147,7 @@ def read_flag(value: Any) -> bool:
 
 
 def read_text(value: Any) -> str:
-    """Text, also where a model wrote null, a number or a list of lines."""
+    """Text, also from null, a number or a list of lines."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -157,7 +157,7 @@ def read_text(value: Any) -> str:
 
 
 def read_lines(value: Any) -> list[str]:
-    """A list of texts, also where a model wrote one text with a line each, or objects with one text."""
+    """A list of texts, also from one text with a line each, or from objects with one text."""
     if isinstance(value, str):
         value = value.splitlines()
     if isinstance(value, dict):
@@ -178,11 +178,11 @@ Record = TypeVar("Record", bound=BaseModel)
 
 
 class UnreadableError(ModelError):
-    """A reply that holds no such record, after mending."""
+    """A reply without the wanted record, even after repair."""
 
 
 def parse(text: str, record: type[Record]) -> Record:
-    """Read the first value in the text that fits `record`; raise `UnreadableError` where there is none.
+    """Read the first value in the text that fits `record`. Raises `UnreadableError` if there is none.
 
     The last row of a reply that was cut off is left out.
     """
@@ -211,7 +211,7 @@ def schema_of(record: type[BaseModel]) -> Mapping[str, Any]:
 
 
 _NOISE = frozenset({"title", "$defs", "default", "description", "optional"})
-MOST_ITEMS, MOST_LETTERS = 24, 600  # in a list and a text whose record sets no bound: a small model can go on for ever
+MOST_ITEMS, MOST_LETTERS = 24, 600  # bounds for lists and texts without one: a small model may write without end
 
 
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
@@ -239,7 +239,7 @@ def _bare(text: str, record: type[Record]) -> list[Any]:
 
 
 def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
-    """What a value may mean: as it is, unwrapped, or as the rows of the record's only list."""
+    """The possible readings of a value: as it is, unwrapped, or as the rows of the record's only list."""
     needed = [name for name, info in record.model_fields.items() if info.is_required()]
     lists = [name for name in needed if "list" in str(record.model_fields[name].annotation).lower()]
     rows = lists[0] if len(lists) == 1 else ""
@@ -255,7 +255,7 @@ def _shapes(value: Any, record: type[BaseModel]) -> list[Any]:
     if rows and isinstance(value.get(rows), dict):
         shapes.append({rows: [value[rows]]})
     elif rows and rows not in value:
-        shapes.append({rows: [value]})  # one row where a list of rows was asked for
+        shapes.append({rows: [value]})  # one row instead of a list of rows
     return shapes
 
 
@@ -263,7 +263,7 @@ _BREAK = re.compile(r"[\s-]+|(?<=[a-z])(?=[A-Z])")  # between the words of a fie
 
 
 def _renamed(value: Any) -> Any:
-    """Field names as the records write them, in nested rows too."""
+    """Values with the records' field names, in nested rows too."""
     if isinstance(value, dict):
         return {_BREAK.sub("_", str(key).strip()).lower(): _renamed(item) for key, item in value.items()}
     return [_renamed(item) for item in value] if isinstance(value, list) else value

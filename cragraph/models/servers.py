@@ -1,4 +1,4 @@
-"""Models by name and the servers that they run on: addresses, clients, one event loop for calls, errors as ours."""
+"""Models by name and their servers: addresses, clients, retries, and errors as ours."""
 
 import os
 import re
@@ -29,8 +29,8 @@ OLLAMA_PORT: Final = 11434
 NUM_CTX: Final = 8192
 NUM_PREDICT: Final = 1024
 PATIENCE: Final = 4
-KEEP_SECONDS: Final = 600  # how long an Ollama server keeps a model loaded that was used
-HINT_S: Final = 0.5  # seconds that a look for a running Ollama may take: the answer is only worth a hint
+KEEP_SECONDS: Final = 600  # time for which an Ollama server keeps a used model loaded
+HINT_S: Final = 0.5  # seconds for the search of a running Ollama, which only gives a hint
 
 
 async def tried(
@@ -39,11 +39,11 @@ async def tried(
     backoff_s: float = 0.5,
     say: Callable[[BaseException], None] = lambda error: None,
 ) -> Result:
-    """What a call returns; its transient faults are told to `say` and tried again until the run's deadline."""
+    """The result of a call; transient faults are told to `say` and retried until the run's deadline."""
     # Imported here: it takes an eighth of a second that `--help` does not have.
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, wait_exponential
 
-    def transient(error: BaseException) -> bool:  # a stall has already cost a whole timeout, as the next try would
+    def transient(error: BaseException) -> bool:  # a stall has cost a whole timeout, and so would the next try
         return isinstance(error, ModelUnavailableError) and not isinstance(error, ModelStalledError)
 
     def too_late(state: Any) -> bool:
@@ -75,8 +75,8 @@ def chat_model(
     """Build the chat model that `spec` names; nothing is sent yet.
 
     A server that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM) is ``openai:<model>`` with its `base_url`.
-    `num_ctx` is always sent, because Ollama cuts off silently what its small default does not hold. `timeout_s` is the
-    silence between two tokens that is no stall yet. `reasoning` None leaves it to the model to think aloud.
+    `num_ctx` is always sent, because Ollama silently cuts prompts at its small default. `timeout_s` is the longest
+    silence between two tokens. `reasoning` None leaves thinking aloud to the model.
     """
     provider, _, name = spec.partition(":")
     if not provider or not name:
@@ -114,7 +114,7 @@ def chat_model(
         raise ModelError(
             f"the chat model {spec!r} needs a package ({error}): run `pip install langchain-{provider}`."
         ) from error
-    except Exception as error:  # a provider's own class: no key, no such model
+    except Exception as error:  # a provider's own error: no key, unknown model
         why = str(error).partition("\n")[0].rstrip(".")
         if "infer model provider" in why:
             why = f"LangChain knows no provider {provider!r}; wanted one such as 'ollama:<model>' or 'openai:<model>'"
@@ -123,7 +123,7 @@ def chat_model(
 
 
 def own_server(provider: str, base_url: str | None, timeout_s: float, **openai: Any) -> dict[str, Any]:
-    """What a provider's client is told of a server of the person's own, which rarely asks for a key."""
+    """Client options for a user's own server, which rarely asks for a key."""
     if provider != "openai":
         return {"base_url": base_url} if base_url else {}
     base_url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
@@ -136,7 +136,7 @@ def own_server(provider: str, base_url: str | None, timeout_s: float, **openai: 
 
 
 def ollama_url(base_url: str | None = None) -> str:
-    """The server's URL from an argument or ``OLLAMA_HOST``, in any of the shapes that Ollama itself accepts.
+    """The server's URL from an argument or ``OLLAMA_HOST``, in any form that Ollama itself accepts.
 
     ``0.0.0.0`` and ``::`` are addresses to listen on; a client connects to the loopback address instead.
     """
@@ -160,11 +160,11 @@ def ollama_url(base_url: str | None = None) -> str:
 
 
 def ollama_hint(base_url: str | None = None) -> str:
-    """What to add to a command so that a running Ollama is used; empty where none runs or it has no chat model."""
+    """The option for a command to use a running Ollama; empty if none runs or it has no chat model."""
     try:
         told = http.json_of(http.fetched(f"{ollama_url(base_url)}/api/tags", seconds=HINT_S).raise_for_status())
         names = [row["name"] for row in told["models"] if "embed" not in row["name"]]
-    except Exception:  # whatever is wrong there, nobody asked for it
+    except Exception:  # errors are ignored, because the hint was not asked for
         return ""
     return f"Ollama runs here and no model is set: --model ollama:{names[0]} lets it write." if names else ""
 
@@ -172,13 +172,13 @@ def ollama_hint(base_url: str | None = None) -> str:
 # -- errors ------------------------------------------------------------------------------------------------------
 
 _BUSY: Final = frozenset({408, 409, 425, 429})
-# How the exceptions of other providers' clients are called when trying again may help.
+# Names of exceptions of other providers' clients after which a retry may help.
 _TRANSIENT: Final = ("Connection", "Timeout", "RateLimit", "Overloaded", "ServiceUnavailable", "InternalServer")
 
 
 @dataclass(frozen=True)
 class Target:
-    """What was called: `name` as the person wrote it, `url` of the server where it is known."""
+    """The target of a call: `name` as the user wrote it, `url` of the server if known."""
 
     name: str
     url: str = ""
@@ -192,7 +192,7 @@ class Target:
 
     @property
     def proxy(self) -> str:
-        """What is said of a proxy before the server; empty where there is none."""
+        """Words on a proxy before the server; empty without one."""
         return str(http.in_the_way(self.url))
 
     def broke_off(self) -> ModelUnavailableError:
@@ -210,9 +210,9 @@ def late(name: str) -> DeadlineError:
 
 
 def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
-    """One of our errors for any error; a `ModelUnavailableError` is transient, the others are not."""
+    """Our error for any error; a `ModelUnavailableError` is transient, the others are not."""
     cause: BaseException | None = error
-    while cause is not None:  # a client may have wrapped what our own limits raised
+    while cause is not None:  # a client may have wrapped an error of our own limits
         if isinstance(cause, ModelError):
             return cause
         cause = cause.__cause__
@@ -278,11 +278,11 @@ def _is_refusal(error: BaseException | None) -> bool:
 # -- sizes -------------------------------------------------------------------------------------------------------
 
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
-SIZE_S: Final = 5.0  # seconds that a server may take to tell the size of a model
+SIZE_S: Final = 5.0  # seconds for a server to tell the size of a model
 
 
 def billions(model: Any) -> float | None:
-    """How many billions of parameters the server says that an Ollama model has; None where it does not say."""
+    """The parameters of an Ollama model in billions, as its server tells them; None if it does not."""
     if getattr(model, "_llm_type", "") != "chat-ollama":
         return None
     left = remaining()
@@ -290,7 +290,7 @@ def billions(model: Any) -> float | None:
         seconds = SIZE_S if left is None else min(SIZE_S, left)
         shown = http.fetched(f"{model.base_url}/api/show", {"model": model.model}, seconds=seconds)
         size = _SIZE.search(str(http.json_of(shown)["details"]["parameter_size"]))
-    except Exception:  # whatever the server says instead, the size is not known
+    except Exception:  # without a usable reply the size is unknown
         return None
     scale = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
     return float(size[1]) * scale[size[2].lower()] if size else None

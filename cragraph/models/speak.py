@@ -1,4 +1,4 @@
-"""The decided answer as a stream of messages: what LangGraph's ``stream_mode="messages"`` shows of a run."""
+"""The decided answer as a stream of messages, for LangGraph's ``stream_mode="messages"``."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from langgraph.config import get_config
 
 
 def speak(answer: str) -> None:
-    """Stream an answer word by word to whoever reads the messages of the running graph; nothing where nobody does."""
+    """Stream an answer word by word into the messages of the running graph, if they are being read."""
     try:
         callbacks = get_config().get("callbacks")
     except RuntimeError:  # outside of a graph
@@ -20,7 +20,7 @@ def speak(answer: str) -> None:
 
 
 def _words_of(answer: str) -> Iterator[Any]:
-    """The answer through a chat model that says just that, so that LangGraph streams it as it streams any model."""
+    """The answer as the output of a fake chat model, so that LangGraph streams it like any model's."""
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, AIMessageChunk
     from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult

@@ -1,4 +1,4 @@
-"""Finds the weights that ship inside the package and makes sure that they are the ones that were shipped.
+"""Finds the weights inside the package and checks them against their checksums.
 
 A set of weights is a card, `cragraph/models/data/<name>.json`: its files with their SHA-256 sums, and fitted numbers.
 """
@@ -26,15 +26,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 DATA: Final = Path(__file__).parent / "data"
-CLS: Final = 101  # the word piece that opens what a network reads
-SEP: Final = 102  # the one that ends each text
-MAX_THREADS: Final = 4  # the default stops here: beyond it a laptop's other work suffers more than a model gains
+CLS: Final = 101  # the word piece at the start of a network's input
+SEP: Final = 102  # the word piece at the end of each text
+MAX_THREADS: Final = 4  # threads by default at most: beyond, a laptop's other work suffers more than a model gains
 _REMEDY: Final = "reinstall cragraph (pip install --force-reinstall cragraph)"
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A card and the folder that its files lie in; `path` hands a file out only after checking it."""
+    """A card and the folder of its files; `path` returns a file only after checking it."""
 
     card: Mapping[str, Any]
     folder: Path
@@ -67,7 +67,7 @@ def _readable(what: str, path: Path) -> Iterator[None]:
 
 @cache
 def weights(card: str, folder: Path = DATA) -> Weights:
-    """Read the card called `card` (without `.json`); raises WeightsError where it is missing or unreadable."""
+    """Read the card with this name (without `.json`). Raises WeightsError if it is missing or unreadable."""
     path = folder / f"{card}.json"
     with _readable("card", path):
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -79,7 +79,7 @@ def weights(card: str, folder: Path = DATA) -> Weights:
 class Shipped:
     """A network of the package; loads on first use, safe to share between threads.
 
-    `threads` is how many texts are read at once (default: the machine's cores, at most 4).
+    `threads` is the number of texts read at once (default: the machine's cores, at most 4).
     """
 
     network: ClassVar[str]
@@ -96,7 +96,7 @@ class Shipped:
 
     @property
     def name(self) -> str:
-        """Names the weights: figures of networks with different names must not be compared."""
+        """The name of the weights: figures of networks with different names must not be compared."""
         return f"{self._weights.name}@{self._weights.card['version']}"
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ _OPENING: Final = Lock()
 
 
 def open_ahead(cards: Sequence[str], folder: Path = DATA) -> None:
-    """Begin to open networks in a thread, so that a command that will need them can go on importing meanwhile."""
+    """Start opening networks in a thread, so that a command can go on importing meanwhile."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="cragraph-ahead")
     for card in cards:
         if (card, folder) not in _sessions:
@@ -140,8 +140,8 @@ def _open(card: str, folder: Path) -> Any:
 
 
 def open_session(path: Path, threads: int = 1) -> Any:
-    """An onnxruntime session on the processor; one thread per call adds sums always in the same order."""
-    # Imported here because onnxruntime takes longer to import than a command line should take to print its help.
+    """An onnxruntime session on the processor; one thread per call keeps the order of sums, so that results repeat."""
+    # Imported here because onnxruntime takes longer to import than a command line may take to print its help.
     untold()
     import onnxruntime
 
@@ -159,7 +159,7 @@ def open_session(path: Path, threads: int = 1) -> Any:
 
 
 def read_tokenizer(path: Path) -> "Tokenizer":
-    """A tokenizer as its file describes it; raises WeightsError where that cannot be read."""
+    """The tokenizer from a file. Raises WeightsError if it cannot be read."""
     from tokenizers import Tokenizer
 
     try:
@@ -170,7 +170,7 @@ def read_tokenizer(path: Path) -> "Tokenizer":
 
 @cache
 def open_tokenizer(folder: Path = DATA) -> "Tokenizer":
-    """The tokenizer of the networks, shared by all who ask, that neither pads nor truncates."""
+    """The shared tokenizer of the networks, which neither pads nor truncates."""
     tokenizer = read_tokenizer(weights("encoder", folder).path("encoder-tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -178,14 +178,14 @@ def open_tokenizer(folder: Path = DATA) -> "Tokenizer":
 
 
 def whole(text: str) -> str:
-    """The text without lone surrogates, which no tokenizer takes: one character for one, so that offsets stay."""
+    """The text with lone surrogates, which no tokenizer takes, replaced one for one, so that offsets stay."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def side_by_side(
     call: Callable[[Item], Result], items: Sequence[Item], threads: int, size: Callable[[Item], int] = lambda item: 0
 ) -> list[Result]:
-    """The results of calls, in order; the largest begin first, so that no thread is left with one at the end."""
+    """The results of calls, in order; the largest items begin first, so that threads end together."""
     if min(threads, len(items)) < 2:
         return [call(item) for item in items]
     order = sorted(range(len(items)), key=lambda place: -size(items[place]))

@@ -1,21 +1,20 @@
-"""What a chat model's words are worth as evidence: how often they are right when it writes, judges, and declines."""
+"""The worth of a chat model as evidence: how often it is right when it writes, judges, and declines."""
 
 from dataclasses import dataclass
 from typing import Final
 
 CAPABLE: Final = 2.0
-"""Odds of a written answer from which a model is asked first, and believed as a judge: below, the passages are quoted
-first, and no call is spent on a verdict that says next to nothing."""
+"""Least odds of a written answer at which a model is asked before the passages are quoted, and asked as a judge."""
 
 
 @dataclass(frozen=True)
 class Worth:
     """Ratios of probabilities: 1 says nothing.
 
-    `writes` are the odds that an answer is right which the model wrote from the passages. `supports` is how much
-    likelier the model calls a true claim supported than a false one, `rejects` how much likelier it rejects a false
-    claim than a true one. `declines`, below 1, is how much likelier it says that it does not know where the passages
-    answer than where they do not. `source` says where the ratios come from.
+    `writes` are the odds that an answer which the model wrote from the passages is right. `supports` is the ratio of
+    "supported" for true and for false claims, `rejects` the ratio of rejections for false and for true claims.
+    `declines`, below 1, is the ratio of "I don't know" for questions that the passages answer and that they do not
+    answer. `source` is the origin of the ratios.
     """
 
     writes: float
@@ -31,18 +30,18 @@ class Worth:
 
     @property
     def judges(self) -> bool:
-        """Whether a verdict of the model says enough to be worth a call."""
+        """Whether a verdict of the model is worth a call."""
         return min(self.supports, self.rejects) >= CAPABLE
 
     @property
     def probability(self) -> float:
-        """The probability, 0..1, that an answer is right which the model wrote."""
+        """The probability, 0..1, that an answer of the model is right."""
         return self.writes / (1 + self.writes)
 
 
 NEUTRAL: Final = Worth(0.93, 1.0, 1.0, 1.0, "nothing that it has shown")
-"""A model that is worth what the answers are worth on which the embedded reading was fitted (`verification.evidence`),
-and whose verdicts say nothing."""
+"""A neutral model: its answers are as good as those on which the embedded reading was fitted (`verification.evidence`),
+and its verdicts say nothing."""
 
 BY_SIZE: Final[tuple[tuple[float, Worth], ...]] = (
     (1.0, Worth(0.7, 1.0, 1.0, 0.8)),
@@ -57,5 +56,5 @@ LARGE: Final = Worth(10.0, 8.0, 8.0, 0.15)
 
 
 def by_size(billions: float | None) -> Worth:
-    """The worth of a model of which only the size is known, in billions of parameters; None is not known."""
+    """The worth of a model by its size in billions of parameters; None for an unknown size."""
     return next((worth for limit, worth in BY_SIZE if billions is not None and billions < limit), LARGE)

@@ -1,4 +1,4 @@
-"""Retrievers from elsewhere: any LangChain retriever, in place of a store."""
+"""Any LangChain retriever in place of a store."""
 
 import asyncio
 import inspect
@@ -53,7 +53,7 @@ class ForeignRetriever:
         return type(self.source).__name__
 
     def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
-        """At most `k` passages, best first; raises StoreError where a search fails."""
+        """At most `k` passages, best first. Raises StoreError if a search fails."""
         more = [other for query in queries for other in self.expand(query, notes)] if self.expand else []
         distinct = distinct_queries([*queries, *more], k)
         left = remaining()
@@ -74,7 +74,7 @@ class ForeignRetriever:
     def _tried(self, query: str, k: int, where: Where, notes: Notes, again: bool = True) -> list[Passage]:
         try:
             return self._found(query, k, where, notes)
-        except Exception as error:  # whatever another's client raises
+        except Exception as error:  # any error of a foreign client
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             if not again:
                 raise StoreError(f"The retriever {self.name} failed: {reason}. Check that it answers.") from error
@@ -102,13 +102,13 @@ class ForeignRetriever:
         own = options | ({"k": k} if hasattr(self.source, "vectorstore") else {})
         try:
             found = self.source.invoke(query, **own)
-        except NotImplementedError:  # it searches asynchronously alone
+        except NotImplementedError:  # it has only an asynchronous search
             found = waited(partial(self.source.ainvoke, query, **own))
         return [read(document, index) for index, document in enumerate(found)]
 
 
 def waited(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """What a coroutine returns: in the event loop that the graph was called in, if any."""
+    """Run a coroutine in the graph's event loop, if any, and return its result."""
     loop = CALLERS_LOOP.get()
     if loop is not None and loop.is_running():
         return asyncio.run_coroutine_threadsafe(call(), loop).result(remaining())
@@ -116,7 +116,7 @@ def waited(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
 
 
 def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
-    """One ranking of several, by reciprocal ranks; a passage that several found keeps its best score."""
+    """Several rankings fused by reciprocal ranks; a passage in several of them keeps its best score."""
     if len(rankings) == 1:
         return list(rankings[0])
     ascending = sorted(chain(*rankings), key=lambda passage: passage["retrieval_score"] or 0.0)
@@ -125,7 +125,7 @@ def fused(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
 
 
 def load_retriever(spec: str, *arguments: Any) -> Any:
-    """The object that ``module:name`` names, or what the function there returns of as many `arguments` as it takes."""
+    """The object named ``module:name``; a function is called with as many `arguments` as it takes."""
     module, _, name = spec.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:

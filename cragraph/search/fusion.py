@@ -10,11 +10,11 @@ from cragraph.search.rerankers import logistic
 Mode = Literal["hybrid", "dense", "lexical"]
 Ranking = Sequence[tuple[str, float]]  # ids with their scores (0 or more), best first
 
-CONSTANT: Final = 60.0  # how flat the reciprocal ranks are; the value of the paper that proposed them
+CONSTANT: Final = 60.0  # the constant of reciprocal ranks, from the original paper
 
 
 def distinct_queries(queries: Sequence[str], k: int) -> list[str]:
-    """The queries that have a word, each once; raises InputError where none has, or `k` is below 1."""
+    """The distinct queries with a word. Raises InputError if there are none, or if `k` is below 1."""
     distinct = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
     if k < 1 or not distinct:
         raise InputError(
@@ -54,7 +54,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Curves:
-    """One curve a mode, so that a floor lets through equally relevant passages whichever mode found them.
+    """One curve per mode, so that a floor means the same relevance in every mode.
 
     Fitted for the embedded encoder (lab/benchmarks/calibration.py); other models spread their cosines differently.
     """
@@ -67,7 +67,7 @@ class Curves:
 def falling(values: Sequence[float]) -> list[float]:
     """The closest sequence that never rises, in least squares (pool adjacent violators).
 
-    Where relevance and the order of fusion disagree, passages share their mean, so that a floor cuts the list once.
+    Passages whose relevance disagrees with the order of fusion share their mean, so that a floor cuts the list once.
     """
     blocks: list[tuple[float, int]] = []
     for value in values:

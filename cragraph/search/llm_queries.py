@@ -1,4 +1,4 @@
-"""Queries that a chat model writes: other words for a question, what is still missing, a follow-up made whole."""
+"""Queries by a chat model: rephrased questions, queries for missing parts, follow-ups that stand alone."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from cragraph.types import Passage, Verdict, told
 
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
 QUERY_CHARS: Final = 500  # a longer "query" is an answer or a lecture
-REPLY_CHARS: Final = 2_000  # of a reply about the talk itself
+REPLY_CHARS: Final = 2_000  # characters of a reply about the conversation itself
 QUERY_TOKENS: Final = 256  # tokens that queries may have together
 _NOTHING: Final = re.compile(r"\S*(?:https?://|www\.)\S+|[\W\d_]{1,3}")  # an address, or a marker such as [1]
 
@@ -35,7 +35,7 @@ def _read_kind(value: Any) -> str:
 
 
 class ReadTurn(BaseModel):
-    """What a turn is, and the question that needs no conversation."""
+    """The kind of a turn, and its question in a form that needs no conversation."""
 
     question: Annotated[Text, Field(max_length=QUERY_CHARS)]
     kind: Annotated[Kind, BeforeValidator(_read_kind), WithJsonSchema({"type": "string", "enum": [*KINDS]})] = (
@@ -46,12 +46,12 @@ class ReadTurn(BaseModel):
 
 @dataclass(frozen=True)
 class MultiQuery(ChatPart):
-    """Rewrites a question into `count` others that ask for the same in other words; one call."""
+    """Rephrases a question in `count` ways; one call."""
 
     count: int = 3
 
     def __call__(self, question: str, notes: Notes) -> list[str]:
-        """The other queries, without the question itself; none, and noted, when the model fails."""
+        """The rephrased queries, without the question itself; if the model fails none, with a note."""
         try:
             reply = self.ask(Queries, "multi_query", notes, question=question, count=self.count)
         except (ModelError, DeadlineError) as error:
@@ -102,16 +102,16 @@ class ChatQueries(ChatPart):
 
 @dataclass(frozen=True)
 class Contextualizer(ChatPart):
-    """Reads a turn: what it is, and a follow-up such as "and in 2022?" as a question that stands alone; one call.
+    """Reads a turn: its kind, and a follow-up such as "and in 2022?" as a question that stands alone; one call.
 
-    Of a model that is worth little as a writer the `rules` are asked first: where they find what a question points to,
-    they add what people add more often than it does.
+    For a model that is not capable the `rules` go first: if they find a reference, their result is more often what
+    people write.
     """
 
     rules: Callable[[str, Sequence[Any], Notes], Turn] | None = None
 
     def __call__(self, question: str, messages: Sequence[Any], notes: Notes) -> Turn:
-        """The turn; a question as it came, and noted, when the model fails.
+        """The turn; if the model fails the unchanged question, with a note.
 
         `messages` are the conversation before the question, in any form of `as_message`. Only the last ten count.
         """
@@ -142,7 +142,7 @@ class Contextualizer(ChatPart):
 
 
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:
-    """Queries as they can be searched for: each once, no lectures, no addresses, no words of the prompt itself."""
+    """The usable queries: distinct, short, without addresses and without words of the prompt."""
     seen, kept, ours = {besides.strip().lower()}, [], " ".join(prompt.user.lower().split())
     for text in (" ".join(query.split()) for query in queries):
         known = text.lower() in seen or (text.lower() in ours and text.count(" ") > 1)

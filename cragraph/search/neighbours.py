@@ -1,4 +1,4 @@
-"""Neighbours: show a passage in its surroundings, and still cite it exactly."""
+"""Neighbours: passages with the chunks around them, still cited exactly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from cragraph.types import Part, Passage
 Size = int | Literal["section"]
 
 MOST_CHARACTERS: Final = 4000  # characters of a passage with its surroundings at most
-_SECTION: Final = 20  # chunks to each side that are looked at for the rest of a section
-_GAP: Final = 200  # characters that may be missing between two chunks; beyond that they are no neighbours
+_SECTION: Final = 20  # chunks on each side that are searched for the rest of a section
+_GAP: Final = 200  # characters between neighbouring chunks at most
 NO_STORE: Final = "The passages were read without the text around them: there is no store to take it from."
 ELSEWHERE: Final = "{} of {} passages are not in the store, so they were read without the text around them."
 
 
 class Place(NamedTuple):
-    """A stretch of one chunk: `chunk["text"][start:end]`, and where it is in the document."""
+    """A stretch of one chunk: `chunk["text"][start:end]`, with its place in the document."""
 
     chunk_id: str
     start: int
@@ -31,16 +31,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Finds the chunks around passages in a store; says so where it does not know the passages, or fails."""
+    """Finds the chunks around passages in a store; notes unknown passages and failures."""
 
     store: Store
 
     def __call__(self, passages: Sequence[Passage], size: Size, where: Where, notes: Notes) -> list[Passage]:
-        """The passages with `around`: `size` chunks to each side, or those of its section, if `where` fits."""
+        """The passages with `around`: `size` chunks on each side, or the chunks of the section, that fit `where`."""
         alone = [without_around(passage) for passage in passages]
         try:
             stored = {p["chunk_id"]: p["text"] for p in self.store.get([p["chunk_id"] for p in alone])}
-            # An id alone may be a coincidence: text from elsewhere has no neighbours here.
+            # An equal id may be a coincidence: foreign text has no neighbours here.
             known = [p for p in alone if stored.get(p["chunk_id"]) == p["text"]]
             if len(known) < len(alone):
                 notes.degraded(ELSEWHERE.format(len(alone) - len(known), len(alone)))
@@ -61,7 +61,7 @@ def without_around(passage: Passage) -> Passage:
 
 
 def all_read(passages: Sequence[Passage]) -> list[Passage]:
-    """The passages, and behind them every chunk that is read beside one."""
+    """The passages, followed by every chunk around one of them."""
     return [*map(without_around, passages), *(chunk for passage in passages for chunk in passage.get("around", []))]
 
 
@@ -93,10 +93,10 @@ def surroundings(
 
 
 def read_wide(passages: Sequence[Passage]) -> list[Passage]:
-    """The passages as a generator or a judge reads them: `text` and `start_index` are those of their surroundings.
+    """The passages for a generator or a judge: `text` and `start_index` include their surroundings.
 
-    `parts` tell which chunk each stretch of the text is from. What a neighbour repeats of another passage, or of the
-    neighbours of a better one, is left out.
+    `parts` has the chunk of each stretch of the text. Text that repeats another passage, or a better passage's
+    neighbours, is left out.
     """
     wide: list[Passage] = []
     before: list[Passage] = []
@@ -114,7 +114,7 @@ def read_wide(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def locate(passage: Passage, start: int, end: int) -> Place:
-    """Where a stretch of a passage as `read_wide` gave it stands: in itself or in the neighbour that has most of it."""
+    """The place of a stretch of a passage from `read_wide`: in the passage or in the neighbour with most of it."""
     if "parts" not in passage:
         return Place(passage["chunk_id"], start, end, passage["start_index"] + start)
     parts = sorted(passage["parts"], key=lambda part: part["chunk_id"] != passage["chunk_id"])
@@ -125,7 +125,8 @@ def locate(passage: Passage, start: int, end: int) -> Place:
 
 
 def _nearest_first(passage: Passage, near: Sequence[Passage], usable: Sequence[str], most: int) -> list[Passage]:
-    """The chunks in document order, taken in turn from both sides while they are usable, touch and leave room."""
+    """The chunks in document order, taken in turn from both sides while they are usable, adjacent and within the
+    limit."""
     chosen = [passage]
     ended: set[str] = set()
     left = [chunk for chunk in reversed(near) if chunk["chunk_index"] < passage["chunk_index"]]
@@ -147,7 +148,7 @@ def _nearest_first(passage: Passage, near: Sequence[Passage], usable: Sequence[s
 def _joined(
     passage: Passage, chunks: Sequence[Passage], others: Sequence[Passage]
 ) -> tuple[str, int, list[Part], list[Row]]:
-    """The text of chunks in a row: what they repeat once, what lies between them as blanks, offset for offset."""
+    """The text of adjacent chunks: overlaps once, gaps as blanks, so that offsets stay."""
     place = passage["chunk_index"]
     spans = [(passage["start_index"], _end(passage), passage)]
     lowest = max((_end(other) for other in others if other["chunk_index"] < place), default=0)

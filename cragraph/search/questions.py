@@ -1,4 +1,4 @@
-"""The questions inside a question: to be searched, held against an answer, asked again where claims fail.
+"""Sub-questions: for search, for finding unanswered parts, and for queries after failed claims.
 
 All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
 """
@@ -18,18 +18,18 @@ from cragraph.protocols import Embeddings, Notes
 from cragraph.types import IDK, Passage, Verdict
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
-SIMILAR: Final = 0.25  # cosine of a part and an answer's sentence from which the sentence is about the part
-TERSE: Final = 6  # an answer of fewer words, such as "308 points", repeats nothing of the question, and is one
+SIMILAR: Final = 0.25  # least cosine of a part and a sentence of the answer about it
+TERSE: Final = 6  # an answer of fewer words, such as "308 points", need not repeat words of the question
 
 
 # -- taking a question apart -------------------------------------------------------------------------------------------
 
 
 def decompose(question: str) -> list[str]:
-    """Sub-questions that together cover the question, in its order; none where the question is simple.
+    """Sub-questions that together cover the question, in its order; none for a simple question.
 
-    The questions of a text; of each the first that applies of several years, several names, two things asked of one.
-    English only: a question in another language is simple but for several years.
+    First the parts of the text; each part is then divided by several years, several names, or two things asked of one,
+    whichever applies first. English only, but for several years.
     """
     asked = split_question(question)
     parts: list[str] = []
@@ -44,7 +44,7 @@ def decompose(question: str) -> list[str]:
 
 
 def distinct(parts: list[str], *known: str) -> list[str]:
-    """The parts whose words are not those of an earlier part or of a known text, and that have words at all."""
+    """The parts with words that differ from every earlier part and known text."""
     seen = {frozenset(content_words(text)) for text in known}
     kept: list[str] = []
     for part in parts:
@@ -62,7 +62,7 @@ class Decompose:
     name: str = "decompose"
 
     def __call__(self, question: str, notes: Notes) -> list[str]:
-        """The sub-questions of a question that are not in the same words as the question; none where it is simple."""
+        """The sub-questions of a question that differ from it; none for a simple question."""
         return distinct(decompose(plain_years(question)), question)
 
 
@@ -73,7 +73,7 @@ NO_WRITER: Final = (
 
 @dataclass(frozen=True)
 class Unwritten:
-    """The embedded expander in the place of a chat model's that was asked for and is not there, which is noted."""
+    """The embedded expander in place of a missing chat model's, with a note."""
 
     expand: Decompose = field(default_factory=Decompose)
     name: str = "decompose"
@@ -97,7 +97,7 @@ FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_o
 
 
 def names_apart(question: str) -> list[str]:
-    """One question a name where several proper names stand in a row: ``profit of Apple and Intel`` asks of each."""
+    """One question for each of several proper names in a row: ``profit of Apple and Intel``."""
     match = _NAMES.search(question)
     if not match:
         return []
@@ -106,7 +106,7 @@ def names_apart(question: str) -> list[str]:
 
 
 def things_apart(question: str) -> list[str]:
-    """One question a thing where two are asked of the same: ``the price and weight of the X`` asks for each."""
+    """One question for each of two things asked of one: ``the price and weight of the X``."""
     match = _PAIR.search(question)
     if not match:
         return []
@@ -136,7 +136,7 @@ _LONGEST_RANGE: Final = 6
 
 
 def years_apart(question: str) -> list[str]:
-    """The question once a year where it names several; a range of at most six years stands for all of them."""
+    """The question once for each of several years; a range of at most six years counts as all of them."""
     if match := _YEARS.search(question):
         listed = [int(year) for year in re.findall(_YEAR, match.group())]
         spans = match["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", match["rest"])
@@ -157,12 +157,12 @@ _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
 def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
-    """The parts of a question that no sentence of the answer is about, in order; all of it where there is no answer.
+    """The parts of a question that no sentence of the answer addresses, in order; all parts without an answer.
 
-    The parts are those of `decompose`, else the question. A part of several is addressed by an answer that has half of
-    the words which set it apart from the others (and one of the names or figures), or else a sentence as near as
-    `SIMILAR`; a single question by any answer that is terse, shares half of its words, or is that near. Without
-    embeddings only the names and figures that an answer lacks are held against it.
+    The parts are those of `decompose`, else the question. One of several parts is addressed by an answer with half of
+    the words that only this part has (and one of its names or figures), or by a sentence as near as `SIMILAR`. A single
+    question is addressed by an answer that is terse, shares half of its words, or is that near. Without embeddings only
+    missing names and figures count.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -177,7 +177,7 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None"
     # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
     marked = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
     marks = frozenset(content_words(" ".join(marked)))
-    # Where names or figures set a part apart, the answer must have one of them.
+    # If names or figures distinguish a part, the answer must have one of them.
     named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in part_terms]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
     own = [part - common or part for part in part_terms]
@@ -197,9 +197,9 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None"
 class TargetedQueries:
     """One query for each part that is unanswered and each claim that failed, at most `count`, no two nearly alike.
 
-    A query for a claim keeps its names and
-    content words and leaves out its figures, which are what failed, unless the question names them; words of the
-    question and of the judge's correction are added. `alike` is the share of common words from which two are one.
+    A query for a claim keeps its names and content words. Its figures, which failed, are left out unless the question
+    names them; words of the question and of the judge's correction are added. `alike` is the share of common words from
+    which on two queries count as one.
     """
 
     count: int = 4
@@ -215,7 +215,7 @@ class TargetedQueries:
         notes: Notes,
         passages: Sequence[Passage] = (),
     ) -> list[str]:
-        """Queries, those for unanswered parts first; none where nothing failed and all is answered."""
+        """The queries, for unanswered parts first; none if nothing failed and all is answered."""
         wanted = [part.strip() for part in unanswered if part.strip()]
         wanted += [self._for_claim(verdict, question) for verdict in failed if verdict["verdict"] != "unjudged"]
         kept: dict[frozenset[str], str] = {}
@@ -237,7 +237,7 @@ class TargetedQueries:
 
 
 def _kept(text: str, figures: set[str]) -> list[str]:
-    """The content words of a text without figures other than these; a word such as ``10-K`` is no figure."""
+    """The content words of a text without figures, but with these; a word such as ``10-K`` is no figure."""
     content = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
     known = [word for word in content if set(numbers(word)) & figures]
     return [w for w in content if w in known or not w[0].isdigit() or any(character.isalpha() for character in w)]

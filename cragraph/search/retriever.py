@@ -13,11 +13,11 @@ from cragraph.search.questions import Decompose
 from cragraph.store.filters import Where
 from cragraph.types import Passage
 
-DEPTH: Final = 100  # passages that each side of a search gives at least
-DENSE_WEIGHT: Final = 0.4  # the say of the dense side, of 1 in all; chosen by docs/lab/results/retrieval.md
+DEPTH: Final = 100  # passages from each side of a search at least
+DENSE_WEIGHT: Final = 0.4  # weight of the dense side, of 1 in all; chosen by docs/lab/results/retrieval.md
 
 Expander = Callable[[str, Notes], list[str]]
-"""Writes further queries that together cover a question; not the question itself, and none where one will do."""
+"""Writes further queries that together cover a question, without the question itself; none for a simple question."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SourceWeights:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with its relevance 0..1 and, where a side returned it, the raw score of that side."""
+    """A passage with its relevance 0..1, and the raw score of each side that found it."""
 
     passage: Passage
     relevance: float
@@ -67,8 +67,8 @@ class Hit:
 class SearchRetriever:
     """Finds passages in a store.
 
-    Each query is searched by `mode` and, if `expand` finds several questions in it, by those as well, with `part_say`
-    as their weight beside 1. `weights` are multiplied into the relevance.
+    Each query is searched by `mode`. Its sub-questions from `expand` are searched as well, with the weight `part_say`
+    beside 1. `weights` are multiplied into the relevance.
     """
 
     store: Store
@@ -80,14 +80,14 @@ class SearchRetriever:
 
     @property
     def name(self) -> str:
-        """The mode: what `notes` and reports call this retriever."""
+        """The mode, as the retriever's name in `notes` and reports."""
         return self.mode
 
     def __call__(self, queries: Sequence[str], k: int, notes: Notes, *, where: Where = None) -> list[Passage]:
         """At most `k` passages, best first.
 
         `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
-        means the same in every mode. `metadata["scores"]` keeps what it was made of.
+        means the same in every mode. `metadata["scores"]` keeps its parts.
         """
         distinct = distinct_queries(queries, k)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []
@@ -99,7 +99,7 @@ class SearchRetriever:
         return found
 
     def _found(self, weights: Mapping[str, float], k: int, where: Where, notes: Notes) -> list[Hit]:
-        """What all queries find, each by its say, as one list."""
+        """The hits of all queries, by weight, as one list."""
         depth = max(DEPTH, k)
         near, alike = self.mode != "lexical", self.mode != "dense"
         hits = [
@@ -117,7 +117,7 @@ class SearchRetriever:
             return self.store.dense(query, depth, where)
         except (InputError, StoreError):
             raise
-        except Exception as error:  # the embedding model may be the caller's own, or on a server that is away
+        except Exception as error:  # the embedding model may be the caller's own, or on an unreachable server
             if self.mode == "dense":
                 raise ModelError(
                     f"The embedding model failed ({reason_of(error)}): check it, or search by words."
@@ -126,7 +126,7 @@ class SearchRetriever:
             return []
 
     def _by_words(self, query: str, depth: int, where: Where) -> list[Passage]:
-        # Words such as "what" and "much" are rare in documents, so that BM25 takes them for telling ones.
+        # Words such as "what" and "much" are rare in documents, so that BM25 would weigh them heavily.
         return self.store.lexical(" ".join(keywords(query)), depth, where)
 
     def _fused(self, dense: Sequence[Passage], lexical: Sequence[Passage], depth: int) -> list[Hit]:
@@ -135,8 +135,8 @@ class SearchRetriever:
         words = 1.0 - DENSE_WEIGHT if self.mode == "hybrid" else 1.0
         meaning = DENSE_WEIGHT if self.mode == "hybrid" else 1.0
         fused = fuse([(_ranking(dense), meaning), (_ranking(lexical), words)])
-        # Whatever the dense side did not return is at most as near as the last it did return; a dense side that
-        # returned fewer than it was asked for returned all there is.
+        # A passage that the dense side did not return is at most as near as its last one. A dense side that returned
+        # fewer passages than asked for returned all of them.
         unseen = min(near.values(), default=0.0) if len(near) >= depth else 0.0
         curve = getattr(self.calibration, self.mode)
         passages = {p["chunk_id"]: p for p in (*lexical, *dense)}
@@ -149,7 +149,7 @@ class SearchRetriever:
     def _weighed(self, hits: list[Hit]) -> list[Hit]:
         if not self.weights:
             return hits
-        # Order is decided by weighted fusion, as relevance alone has ties where `levelled` made them.
+        # Weighted fusion decides the order, as `levelled` makes ties in relevance.
         order = {c.id: c.fused * self.weights(c.passage) for c in hits}
         kept = [replace(c, relevance=c.relevance * self.weights(c.passage)) for c in hits if order[c.id] > 0.0]
         return levelled(sorted(kept, key=lambda c: -order[c.id]))
@@ -168,8 +168,8 @@ class SearchRetriever:
 def across(by_query: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
     """The hits of several queries as one list, each at its best: fused by rank with relevance as the share.
 
-    A query counts by its weight and by its best relevance: the best of one that found nothing good must not stand
-    beside the best of one that did.
+    A query counts by its weight and by its best relevance: the best hit of a query that found nothing good must not
+    rank with the best hit of a good one.
     """
     if len(by_query) == 1:
         return list(by_query[0])

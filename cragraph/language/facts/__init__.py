@@ -16,7 +16,7 @@ __all__ = ["Comparison", "Fact", "Kind", "compare", "dates", "extract", "names",
 def extract(text: str) -> tuple[Fact, ...]:
     """The numbers, dates and names of a text in order of appearance; no two overlap.
 
-    A figure whose field names a unit is no year: ``kilograms: 2012``. One that numbers a thing is part of its name.
+    A figure in a field with a unit is no year: ``kilograms: 2012``. A figure that numbers a thing is part of its name.
     """
     figures = list(numbers(text))
     measured = {fact.start for fact in figures if fact.written or (fact.unit == "duration" and ":" in fact.text)}
@@ -33,6 +33,6 @@ def _start(fact: Fact) -> int:
 
 
 def _overlaps(fact: Fact, others: Sequence[Fact]) -> bool:
-    """Whether a fact stands where another does; these stand in order, and apart."""
+    """Whether a fact overlaps one of the others, which are in order and disjoint."""
     after = bisect_left(others, fact.end, key=_start)
     return after > 0 and others[after - 1].end > fact.start

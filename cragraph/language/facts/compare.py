@@ -1,4 +1,4 @@
-"""Which facts of a claim are in its evidence, which are missing, and which have another value there."""
+"""Comparison of a claim's facts with its evidence: matched, missing, or with another value."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,10 +11,10 @@ from typing import Final
 from cragraph.language.facts.fact import Fact, Kind, initials
 from cragraph.language.lexicon import pattern, words_of
 
-ABOUT: Final = 0.05  # relative distance that "about" forgives
-CONVERTED: Final = 0.01  # relative distance that a conversion between units of one dimension forgives
+ABOUT: Final = 0.05  # relative tolerance of "about"
+CONVERTED: Final = 0.01  # relative tolerance of a conversion between units
 _TITLES: Final = words_of("titles")
-BEYOND: Final = 0.25  # how far beyond a bound, relative to it, a value may lie and still be "more than" it
+BEYOND: Final = 0.25  # largest relative distance from a bound at which a value still counts as "more than" it
 NUMERIC: Final[frozenset[Kind]] = frozenset(["number", "percent", "points", "money", "measure", "ordinal", "time"])
 _SCALED: Final = re.compile(
     r"\bin (thousands|millions|billions)\b|\((?:in )?(?:US)?[$€£] ?(thousands|millions|billions)", re.IGNORECASE
@@ -25,7 +25,7 @@ _SCALE_OF: Final = {"thousands": 1e3, "millions": 1e6, "billions": 1e9}
 
 @dataclass(frozen=True)
 class Comparison:
-    """The claim's facts that the evidence has, lacks, and those for which it has another value (with that value)."""
+    """The claim's facts that the evidence has, the ones it lacks, and the ones with another value there."""
 
     matched: tuple[Fact, ...] = ()
     missing: tuple[Fact, ...] = ()
@@ -38,7 +38,7 @@ class Comparison:
 
     @property
     def total(self) -> int:
-        """How many facts were compared."""
+        """The number of facts compared."""
         return len(self.matched) + len(self.missing) + len(self.conflicting)
 
     @property
@@ -76,14 +76,15 @@ def _words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _scales(text: str) -> frozenset[float]:
-    """What a table's heading multiplies its numbers by."""
+    """The factors that a table's heading gives its numbers: "in millions"."""
     return frozenset(_SCALE_OF[word.lower()] for heading in _SCALED.findall(text) for word in heading if word)
 
 
 def matches(
     fact: Fact, evidence: Sequence[Fact], words: frozenset[str] = frozenset(), scales: Iterable[float] = ()
 ) -> bool:
-    """Whether a fact is in the evidence; `words` are those of the evidence, `scales` those of its table headings."""
+    """Whether a fact is in the evidence; `words` are the evidence's words, `scales` the factors of its table
+    headings."""
     if fact.kind == "name":
         return _name_held(fact, evidence, words)
     if fact.kind == "date":
@@ -100,7 +101,7 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
         return claim.value == evidence.date[0]  # "2000" of something, read as a year
     if evidence.kind not in NUMERIC:
         return False
-    # Where a field's name gives the unit, the bare figure matches too, and "in millions" above still scales it.
+    # If a field's name gives the unit, the bare figure matches too, and "in millions" above still scales it.
     if evidence.written and claim.bare and same_value(claim, evidence.written, scales):
         return True
     if claim.written and evidence.bare and same_value(claim.written, evidence, scales):
@@ -117,7 +118,7 @@ def same_value(claim: Fact, evidence: Fact, scales: Iterable[float] = ()) -> boo
 
 
 def _sterling(fact: Fact) -> Fact:
-    """What is said in pounds, as money: they are read as a weight, which beside money they are not."""
+    """A figure in pounds, read as a weight, turned into money."""
     if fact.kind != "measure" or not _POUNDS.search(fact.text):
         return fact
     step = fact.step * fact.figure / fact.value if fact.value else fact.step
@@ -148,7 +149,7 @@ def _close(claim: Fact, value: float, evidence: Fact) -> bool:
 
 
 def _converted(claim: Fact, evidence: Fact) -> bool:
-    """Whether two measures of a dimension are in different units, so that the figures of one are rounded anew."""
+    """Whether two measures of a dimension are in different units, so that one was rounded after conversion."""
     if not (claim.written or evidence.written):
         return claim.text.split()[-1:] != evidence.text.split()[-1:]
     # `text` has no unit that a field's name gives; steps that differ by powers of ten are of one unit, or metric.
@@ -208,7 +209,7 @@ def _mixed(fact: Fact, evidence: Sequence[Fact]) -> bool:
 
 
 def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact]) -> Fact | None:
-    """The nearest fact of the evidence with the same kind and unit that the claim does not have too."""
+    """The nearest fact of the evidence with the same kind and unit that is not in the claim too."""
     if fact.kind == "name":
         return None
     rivals = [
@@ -224,7 +225,7 @@ def _other_value(fact: Fact, claimed: Sequence[Fact], evidence: Sequence[Fact]) 
     return min(rivals, key=lambda other: abs(other.value - fact.value), default=None)
 
 
-MOST_COMBINED: Final = 12  # most figures of one kind that are combined: among more, some combination always fits
+MOST_COMBINED: Final = 12  # figures of one kind that are combined at most: among more, some combination always fits
 _SUM: Final = re.compile(r"\b(?:total|together|combined|altogether|in all|sum|overall|both)\b", re.IGNORECASE)
 _UP: Final = pattern("up")
 _DOWN: Final = pattern("down")
@@ -234,13 +235,13 @@ _HALF: Final = re.compile(r"\b(?:half|twice|doubl\w+|halv\w+)\b", re.IGNORECASE)
 _YEAR: Final = 31556952.0
 
 _LEVEL: Final = re.compile(r"\b(?:to|at|from|reach(?:ed|es)?)\s+[$€£]?$", re.I)
-"""Words before a level that was reached ("rose to 5"), which is no difference."""
+"""Words before a level reached ("rose to 5"), which is no difference."""
 
 
 def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
-    """How the figures of a text give one of a claim, as a formula; empty where they do not.
+    """The formula by which a claim's figure follows from figures of a text; empty if there is none.
 
-    The claim, or for halves the text, must say that something was reckoned: "together", "rose by", "half of them".
+    The claim, or for halves the text, must have a word of calculation: "together", "rose by", "half of them".
     """
     alike = [f for f in facts if (f.kind, f.unit) == (fact.kind, fact.unit) and f.kind not in ("name", "ordinal")]
     if fact.kind == "percent":
@@ -255,7 +256,7 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
             for some in combinations(few, count):
                 if _equal(fact, sum(f.value for f in some)):
                     return f"{fact.text} = {' + '.join(f.text for f in some)}"
-    # A small bare number is soon a difference of others: it must be said right beside it that it is one.
+    # A small bare number is often a difference by chance: the word of calculation must stand beside it.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
     level = _LEVEL.search(claim[: fact.start]) is not None
     changed = not level and fact.value > 2 and any(words.search(beside) for words in (_UP, _DOWN, _BETWEEN))
@@ -269,7 +270,7 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
 
 
 def _changes(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> Iterator[str]:
-    """The change in percent from one figure to another of its kind, in the direction that the claim says."""
+    """The change in percent from one figure to another of its kind, in the claim's direction."""
     up, down = bool(_UP.search(claim)), bool(_DOWN.search(claim))
     if up == down:
         return
@@ -292,7 +293,7 @@ def _differences(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def _equal(fact: Fact, value: float) -> bool:
-    """Whether a value is the fact's, as far as its digits say, or nearly where it says "about"."""
+    """Whether a value equals the fact's to the written digits, or nearly for "about"."""
     if value <= 0:
         return False
     if fact.bound == ">" and fact.value < value <= fact.value * (1 + BEYOND):

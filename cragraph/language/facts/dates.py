@@ -39,11 +39,11 @@ _TIME: Final = re.compile(
     r"|\b(?P<named>noon|midday|midnight)\b",
     re.IGNORECASE,
 )
-_COUNTED: Final = pattern("counted")  # what a number of four digits counts, so that it is no year
+_COUNTED: Final = pattern("counted")  # words behind a number of four digits that is a count and no year
 
 
 def dates(text: str) -> Iterator[Fact]:
-    """The dates of a text; a part of one (the year in a date) is not reported again."""
+    """The dates of a text; a part of a date (its year) is not reported again."""
     taken: list[tuple[int, int]] = []
     for written, read in _READERS:
         for match in written.finditer(text):

@@ -14,13 +14,12 @@ DatePart = tuple[int | None, int | None, int | None]  # year, month, day; None w
 
 @dataclass(frozen=True)
 class Fact:
-    """A number, date or name as written: `text` is what stands from `start` to `end`.
+    """A number, date or name as written: `text` is the source text from `start` to `end`.
 
     `value` is in base units (`unit` names the dimension or the currency), `figure` as written. `step` is the unit of
-    the last digit that was written, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more
-    than" and "less than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell. `written` is
-    the number alone where its unit was read from the name of its field (``kilograms: 612``): a table may give the unit
-    only there.
+    the last written digit, so that ``1.5`` (step 0.1) may stand for 1.49. `bound` is ``>`` or ``<`` for "more than" and
+    "less than", ``~`` for "about". `bare` marks a number without a unit, as in a table's cell. `written` is the bare
+    number if its unit comes from the name of its field (``kilograms: 612``), as a table may give the unit only there.
     """
 
     kind: Kind
@@ -38,7 +37,7 @@ class Fact:
 
     @property
     def bare(self) -> bool:
-        """Whether it is a number without a unit."""
+        """Whether the fact is a number without a unit."""
         return self.kind == "number"
 
 
@@ -54,14 +53,14 @@ _NOT_NAMES: Final = words_of("no_names") | {word.lower() for word in OPENERS}
 _NUMBERED: Final = words_of("numbered_things")
 _THING: Final = re.compile(r"(?:^|(?<=[\s(\"“]))(?P<thing>[^\W\d_][\w&-]+)\s$")
 _COUNTED: Final = re.compile(r"\s+(?:people|men|women|children|(?!is\b|was\b|has\b|does\b)[a-z]{3,}s\b)|\s?[|%\d]")
-"""What follows a number that counts something."""
+"""Words that follow a number that counts something."""
 _CAPITAL: Final = re.compile(r"[A-Z]\S*\s$")
 
 
 def names(text: str) -> Iterator[Fact]:
     """The names of a text, without possessive endings; months, quarters and fiscal years are left out.
 
-    The first word of a sentence counts only where more of the name follows it.
+    The first word of a sentence counts only if more of the name follows.
     """
     for match in _NAME.finditer(text):
         parts = list(_PART.finditer(text, *match.span()))
@@ -83,9 +82,9 @@ def names(text: str) -> Iterator[Fact]:
 
 
 def numbered(text: str, figure: Fact) -> Fact | None:
-    """The thing that a bare figure numbers, as a name: ``Unit 4``, ``the Boeing 737``; None where it counts something.
+    """The name with a bare figure as its number: ``Unit 4``, ``the Boeing 737``; None for a figure that counts.
 
-    A capitalised word makes a name of it within a sentence only: "Sales 394" is a row of a table.
+    A capitalised word makes it a name only within a sentence: "Sales 394" is a row of a table.
     """
     before = _THING.search(text, max(0, figure.start - 24), figure.start)
     if not before or not figure.text[-1].isalnum() or "," in figure.text or not figure.text[0].isdigit():
@@ -103,7 +102,7 @@ def initials(words: Iterable[str]) -> str:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether a word opens a sentence, where any word is capitalised."""
+    """Whether a word opens a sentence, so that its capital means nothing."""
     return start == 0 or bool(_STARTS.search(text, max(0, start - 6), start))
 
 
@@ -113,7 +112,7 @@ def _names_something(token: str) -> bool:
 
 
 def _marked(token: str) -> bool:
-    """Whether a word would be a name even where every word is capitalised: an acronym, or capitals or digits inside."""
+    """Whether a word is a name even among capitalised words: an acronym, or with capitals or digits inside."""
     return any(letter.isupper() or letter.isdigit() for letter in token[1:])
 
 

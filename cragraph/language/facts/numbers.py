@@ -1,4 +1,4 @@
-"""Numbers of a text with their units, also those that the name of a field gives: ``kilograms: 612``."""
+"""Numbers of a text with their units, also units from the name of a field: ``kilograms: 612``."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ SHORT_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12, "bn":
 
 @dataclass(frozen=True)
 class Unit:
-    """What a figure is counted in: its kind, the dimension or currency, and the size in base units."""
+    """A unit: its kind, dimension or currency, and its size in base units."""
 
     kind: Kind
     name: str = ""
@@ -27,14 +27,14 @@ class Unit:
     """The temperature scale, C, F or K; empty for anything else."""
 
     def value(self, figure: float) -> float:
-        """A figure as written, in base units; a temperature in kelvin."""
+        """A written figure in base units; a temperature in kelvin."""
         if self.scale == "F":
             return (figure - 32) / 1.8 + 273.15
         return figure + 273.15 if self.scale == "C" else figure * self.size
 
 
 def _money(code: str) -> Unit:
-    """A currency as the lexicon has it; ``USD/100`` is a hundredth of one."""
+    """A currency by its code in the lexicon; ``USD/100`` is a hundredth of it."""
     currency, _, part = code.partition("/")
     return Unit("money", currency, 1 / float(part or 1))
 
@@ -56,18 +56,18 @@ NEXT_FIELD: Final = re.compile(r"[ \t]*\n[ \t]*[\"'*_]*[^\W\d][^\n:=]{0,48}[:=][
 """A field on the next line: its name is no unit of the figure above, ``kilograms: 612`` over ``litres: 4``."""
 _FIELD_ENDS: Final = re.compile(r"[\"'*_]*\s*(?:$|[\n;|,}\])]|\.(?:\s|$))")
 _IN_BRACKETS: Final = re.compile(r"[(\[](?P<inner>[^()\[\]]{1,24})[)\]][\"'*_\s]*$")
-_MOST_WORDS: Final = 5  # words of a field's name at most; more is a sentence
+_MOST_WORDS: Final = 5  # words of a field's name at most; more words are a sentence
 _BESIDE_MONEY: Final = SCALES | SHORT_SCALES  # scales beside a currency, where an ``m`` is no metre
 _NOT_ALONE: Final = words_of("no_units_alone")
 _AFTER_A_BAR: Final = words_of("units_after_a_bar")
 
 
 def _field_unit(text: str, start: int, end: int) -> Unit | None:
-    """The unit that the field's name gives the bare figure ``text[start:end]``; None without a field or unit.
+    """The unit of the bare figure ``text[start:end]`` from its field's name; None without a field or unit.
 
-    A field is a short name, a colon or an equals sign, a figure, and nothing more before the next field: in "Within ten
-    days: 3 people came" nothing is read as days. Its unit stands in brackets, as in ``weight (kg)``, or is the last
-    word or two, as in ``net weight kg``, ``price_usd``, ``height_m``.
+    A field is a short name, a colon or an equals sign, a figure, and nothing more before the next field: "Within ten
+    days: 3 people came" is no field. Its unit stands in brackets, as in ``weight (kg)``, or is the last word or two, as
+    in ``net weight kg``, ``price_usd``, ``height_m``.
     """
     if not _FIELD_ENDS.match(text, end):
         return None
@@ -160,7 +160,7 @@ _NUMBER: Final = re.compile(
     rf"(?P<before>{_SYMBOL})?\s?(?P<sign>[-−–+](?=\d))?(?<![\w.])(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?(?![\w]*@)"
 )
 _RAISED: Final = re.compile(rf"(?P<exponent>[⁺⁻]?[⁰¹²³⁴-⁹]+)(?![ⁿⁱ])|{RAISED}")
-"""A figure raised behind another: the power of a ten, else a mark that is no part of the figure; so is ``^(a)``."""
+"""A raised figure behind another: an exponent behind a ten, else a mark that is no part of the figure, as ``^(a)``."""
 _TIMES: Final = re.compile(r"(?P<factor>\d+(?:\.\d+)?)\s?[×·x*]\s?$")
 _POWER_AHEAD: Final = re.compile(r"\s?[×·x*]\s?10[⁻⁺]?[⁰¹²³⁴-⁹]")
 _MOST_EXPONENT: Final = 30
@@ -205,7 +205,7 @@ _ONE_IN: Final = re.compile(
     rf"(?!\s(?:{'|'.join(' '.join(LEXICON['units']['duration'].values()).split())})\b)",
     re.IGNORECASE,
 )
-"""A share: "1 in 5", "three out of four"; in "two in 10 minutes" it is none."""
+"""A share: "1 in 5", "three out of four", but not "two in 10 minutes"."""
 _HOURS: Final = re.compile(
     r"(?<![\w.:])(?P<hours>\d{1,4}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?\s?(?:hours|hrs|h)\b", re.IGNORECASE
 )
@@ -214,7 +214,7 @@ _ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s
 
 
 def numbers(text: str) -> Iterator[Fact]:
-    """The numbers of a text in digits and in words, with their units; dates are sought elsewhere."""
+    """The numbers of a text in digits and in words, with their units; without dates."""
     parts = list(_TIME.finditer(text))
     for match in parts:
         unit, bound = _MEASURES[(match["unit"] or match["whole"]).lower()], _bound(text, match.start())
@@ -267,7 +267,7 @@ def _fact(text: str, match: re.Match[str]) -> Fact:
 
 
 def _read(digits: str) -> tuple[float, float]:
-    """Value and step of written digits; a comma is a decimal one where it cannot group thousands."""
+    """Value and step of written digits; a comma is a decimal comma if it cannot group thousands."""
     plain = re.sub(r"[\u00a0\u202f’]", "", digits)
     if re.fullmatch(_POINTED, plain):
         plain = plain.replace(".", "").replace(",", ".")
@@ -300,7 +300,7 @@ def _measured(text: str, start: int, end: int, value: float, step: float, curren
 
 
 def _unit(text: str, end: int) -> tuple[Unit, int]:
-    """The unit that follows a figure, and where it ends."""
+    """The unit that follows a figure, and its end."""
     if NEXT_FIELD.match(text, end):
         return Unit("number"), end
     if points := _POINTS.match(text, end):

@@ -14,13 +14,13 @@ _NO_NEGATION: Final = pattern("no_negation")
 _NEGATIVE: Final = pattern("negative")
 _DEGREE: Final = pattern("degree")
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()](?!\d)|\b(?:but|although|because|while|aber|mais)\b", re.IGNORECASE)
-_SCOPE: Final = 60  # characters behind a negation that it may reach
+_SCOPE: Final = 60  # reach of a negation in characters
 _POSSIBLE: Final = pattern("possible")
 
 
 @cache
 def opposites(*, wide: bool = False) -> Mapping[str, frozenset[str]]:
-    """Stem to the stems of its opposites: by our own list, and with `wide` by WordNet's, too."""
+    """The stems of each stem's opposites: by the lexicon, and with `wide` by WordNet too."""
     table: dict[str, set[str]] = {}
     for group in (*OPPOSITES, *(ANTONYMS if wide else ())):
         first, *others = ([stem(word) for word in side.split(",")] for side in group.split("/"))
@@ -32,7 +32,7 @@ def opposites(*, wide: bool = False) -> Mapping[str, frozenset[str]]:
 
 @cache
 def _alike() -> Mapping[str, frozenset[str]]:
-    """Stem to the stems of words for the same: those that share an opposite."""
+    """The synonyms of each stem: stems that share an opposite."""
     against = opposites(wide=True)
     return {word: frozenset().union(*(against[other] for other in others)) for word, others in against.items()}
 
@@ -44,7 +44,7 @@ _MOVE: Final = re.compile(
     re.IGNORECASE,
 )
 _MOVES: Final = {"up": "rise", "down": "fall"}
-"""Their meaning before an amount: "up 12 percent" is a rise, "set up" is not."""
+"""Words with their meaning before an amount: "up 12 percent" is a rise, "set up" is not."""
 
 _SWITCH: Final = re.compile(r"\b(?:switch|turn)(?:es|ed|s|ing)?(?P<what>(?:\s+[\w-]+){0,3}?)\s+(?P<way>on|off)\b", re.I)
 _WAYS: Final = {"on": "activated", "off": "deactivated"}
@@ -65,7 +65,7 @@ def negations(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def denials(text: str) -> tuple[frozenset[str], ...]:
-    """For each negation of a text the terms that it denies: the next two that carry meaning in the same clause."""
+    """For each negation of a text the terms that it denies: the next two content words in the same clause."""
     return tuple(denied for _, _, denied in _denied(text))
 
 
@@ -73,7 +73,7 @@ def denials(text: str) -> tuple[frozenset[str], ...]:
 def denied_stretches(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
     """The offsets of each plain negation with the words that it denies, and their terms.
 
-    "Not as tall", "not all" and "not until" deny no more than a degree and are left out.
+    "Not as tall", "not all" and "not until" deny only a degree and are left out.
     """
     return tuple(stretch for stretch in _denied(text) if stretch[2] and not _DEGREE.match(text, stretch[0]))
 
@@ -93,8 +93,8 @@ def _denied(text: str) -> Iterator[tuple[int, int, frozenset[str]]]:
 def negation_differs(one: str, other: str) -> bool:
     """Whether one of two texts is negated, the other is not, and the negated words occur in the other.
 
-    Counting negations would not do: half of the sentences that differ in their number agree (measured on labelled
-    pairs), because the negation belongs to something that the other sentence does not speak of.
+    The number of negations is no sign: half of the labelled pairs that differ in it agree, because the negation belongs
+    to something that the other sentence does not speak of.
     """
     first, second = denials(one), denials(other)
     if bool(first) == bool(second):
@@ -116,8 +116,8 @@ def possible(text: str) -> bool:
 def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
     """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one.
 
-    A word that is denied says its opposite: "closed" is not against "not open". In its place means with the same words
-    before it and behind it: "Ann sold it to Bob" is not against "Bob bought it from Ann", nor "Bob lost" against "Ann
+    A denied word means its opposite: "closed" does not contradict "not open". In the same place means with the same
+    words before and behind: "Ann sold it to Bob" does not contradict "Bob bought it from Ann", nor "Bob lost" "Ann
     won".
     """
     mine, theirs = (frozenset().union(*denials(text)) for text in (claim, evidence))
@@ -126,9 +126,9 @@ def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
 
 
 def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]:
-    """Like `opposite_words`, each with the word's stem, with WordNet's opposites, and strictly.
+    """`opposite_words` with stems, with WordNet's opposites, and stricter.
 
-    Left out is a word for which the evidence has another that means the same, and "all" beside "not all".
+    Left out are words with a synonym in the evidence, and "all" beside "not all".
     """
     mine, theirs = (frozenset().union(*(d for _, _, d in denied_stretches(text))) for text in (claim, evidence))
     present = stems(evidence)
@@ -141,7 +141,7 @@ def plain_opposites(claim: str, evidence: str) -> Iterator[tuple[str, str, str]]
 def _opposed(
     claim: str, evidence: str, mine: frozenset[str], theirs: frozenset[str], table: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Stems of the claim with their opposites in its place in the evidence, neither denied by its own side."""
+    """Stems of the claim with opposites in the same place of the evidence, neither of them denied."""
     mentioned, present = stems(claim), stems(evidence)
     for term in sorted(mentioned - present - mine):
         for other in sorted(table.get(term, frozenset()) & present - mentioned - theirs):
@@ -152,7 +152,7 @@ def _opposed(
 
 
 def _in_place(claim: str, word: str, evidence: str, other: str) -> bool:
-    """Whether what two texts share stands on the same side of either word, and what the first word is said of is there.
+    """Whether the shared words stand on the same side of both words, among them the subject of the first.
 
     Of the training pairs with opposite words that pass, one in eighteen is supported; of the others more than a third.
     """
@@ -163,7 +163,7 @@ def _in_place(claim: str, word: str, evidence: str, other: str) -> bool:
 
 
 def _around(text: str, word: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms that carry meaning before a word of a text and behind it."""
+    """The content words before and behind a word of a text."""
     found = re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE)
     before, behind = (text[: found.start()], text[found.end() :]) if found else (text, text)
     return topic(before), topic(behind)
@@ -171,7 +171,7 @@ def _around(text: str, word: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def _forms() -> Mapping[str, re.Pattern[str]]:
-    """Stem to the inflected forms of the words that the table has under it: "employs" is no form of "employer"."""
+    """For each stem the inflected forms of its words in the table: "employs" is no form of "employer"."""
     listed: dict[str, set[str]] = {}
     for word in re.findall(r"[\w-]+", " ".join((*OPPOSITES, *ANTONYMS))):
         listed.setdefault(stem(word), set()).add(rf"{re.escape(word.rstrip('ey'))}{word[-1]}?")
@@ -182,7 +182,7 @@ def _forms() -> Mapping[str, re.Pattern[str]]:
 
 
 def _inflects(word: str, term: str) -> bool:
-    """Whether a word, whose stem this is, is a form of a word that the table has under that stem."""
+    """Whether a word with this stem is a form of one of the table's words under that stem."""
     return word.lower() in _MOVES or " " in word or irregular(word) or bool(_forms()[term].fullmatch(word))
 
 

@@ -1,4 +1,4 @@
-"""Rerankers, one strategy per file, and what all of them share: a score put on a passage, and what reranking gained."""
+"""Rerankers, one strategy per file, with shared functions: scores of passages, and the gain of reranking."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ def ranked(passages: Sequence[Passage], scores: Iterable[float]) -> list[Passage
 
 
 def with_score(passage: Passage, score: float) -> Passage:
-    """A copy with its `rerank_score`; what is not a number in 0..1 is brought there, NaN to 0."""
+    """A copy with its `rerank_score`, clamped to 0..1, NaN as 0."""
     value = 0.0 if math.isnan(score) else min(1.0, max(0.0, score))
     copy, scores = passage.copy(), passage["metadata"].get("scores")
     scores = {**scores, "rerank": value} if isinstance(scores, dict) else {"rerank": value}
@@ -52,7 +52,7 @@ def rerank_gain(before: Sequence[Passage], after: Sequence[Passage], k: int = 3)
 
 @dataclass(frozen=True)
 class NoReranker:
-    """Leaves order and passages as they are; `rerank_score` stays None, as no such stage ran."""
+    """Leaves order and passages as they are; `rerank_score` stays None."""
 
     name: str = "none"
 

@@ -1,4 +1,4 @@
-"""The lexical reranker: how the question's words stand in a passage, which full-text search cannot see."""
+"""The lexical reranker: scores the positions of the question's words in a passage, which full-text search ignores."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from cragraph.search.rerankers import logistic, logit, ranked
 from cragraph.types import Passage
 
 K1, B = 1.2, 0.75  # BM25's usual saturation and length normalisation
-NEAR: Final = 24  # words of a stretch in which question words stand together
+NEAR: Final = 24  # words of the stretch for `near`
 
 
 class Match(NamedTuple):
-    """How a passage matches a question, each a share 0..1.
+    """The match of a passage with a question, each field a share 0..1.
 
-    `near` is question words standing together, `phrase` in the question's order, `exact` its numbers and names to the
-    letter, `heading` its words in the headings above.
+    `near` counts question words that stand together, `phrase` those in the question's order, `exact` its numbers and
+    names to the letter, `heading` its words in the headings above.
     """
 
     bm25: float
@@ -31,7 +31,7 @@ class Match(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What makes the log-odds of a passage: a base, the weight of retrieval's own log-odds, weights of the match."""
+    """Terms of a passage's log-odds: a base, the weight of retrieval's log-odds, and weights of the match."""
 
     base: float
     retrieval: float
@@ -39,15 +39,15 @@ class Weights(NamedTuple):
 
 
 RETRIEVED: Final = Weights(-1.0, 0.7, Match(bm25=0.0, near=0.7, phrase=1.4, exact=0.7, heading=0.7))
-"""For a passage that retrieval scored: it has counted the words already, so that BM25 adds nothing."""
+"""Weights for a passage with a retrieval score, which has counted the words already: BM25 adds nothing."""
 
 GIVEN: Final = Weights(-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75))
-"""The same for passages without a retrieval score, such as those that a caller hands in."""
+"""Weights for passages without a retrieval score, such as those from a caller."""
 
 
 @dataclass(frozen=True)
 class LexicalReranker:
-    """Scores passages by retrieval, and on its scale, by how the question's words stand in them."""
+    """Scores passages by their retrieval score and by the positions of the question's words, on one scale."""
 
     name: str = "lexical"
 
@@ -57,13 +57,13 @@ class LexicalReranker:
 
 
 def by_words(passages: Sequence[Passage], matched: Sequence[Match]) -> list[Passage]:
-    """Copies with their `rerank_score`, best first, by how each of them matches."""
+    """Copies with their `rerank_score`, best first, by their match."""
     both = zip(passages, matched, strict=True)
     return ranked(passages, [odds(p, match, GIVEN if p["retrieval_score"] is None else RETRIEVED) for p, match in both])
 
 
 def odds(passage: Passage, match: Match, weights: Weights, more: float = 0.0) -> float:
-    """The score, 0..1, of a passage that matches so; `more` is added to its log-odds."""
+    """The score, 0..1, of a passage with this match; `more` is added to its log-odds."""
     retrieval = passage["retrieval_score"]
     known = 0.0 if retrieval is None else weights.retrieval * logit(retrieval)
     matched = sum(weight * value for weight, value in zip(weights.match, match, strict=True))
@@ -71,7 +71,7 @@ def odds(passage: Passage, match: Match, weights: Weights, more: float = 0.0) ->
 
 
 def matches(query: str, passages: Sequence[Passage]) -> list[Match]:
-    """How each passage matches; words are weighed by how few of these passages have them."""
+    """The match of each passage; words that few of these passages have weigh more."""
     texts = [contextual_text(passage) for passage in passages]
     headings = [f"{p['metadata'].get('title') or ''} {p['metadata'].get('heading') or ''}" for p in passages]
     query_terms, bodies = content_words(query), [terms(text) for text in texts]

@@ -15,14 +15,14 @@ from cragraph.types import Passage
 
 
 class Relevance(BaseModel):
-    """How relevant one passage is."""
+    """The relevance of one passage."""
 
     score: Score
 
 
 @dataclass(frozen=True)
 class LLMReranker(ChatPart):
-    """Scores every passage on its own; one whose scoring fails keeps the score that it came with, and that is noted.
+    """Scores every passage in a separate call; if a call fails the passage keeps its score, with a note.
 
     Once the server is gone or the deadline has passed, no further passage is tried.
     """

@@ -1,4 +1,4 @@
-"""The reranker that adds to words how near the nearest stretch of a passage is to the question in meaning."""
+"""The reranker by words and by the similarity between the question and the nearest stretch of a passage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +13,19 @@ from cragraph.search.rerankers import ranked
 from cragraph.search.rerankers.lexical import Match, Weights, by_words, matches, odds
 from cragraph.types import Passage
 
-FIRST: Final = 30  # passages that are compared, those that the words put first: all that a search brings
+FIRST: Final = 30  # passages compared, the best by words: all that a search returns
 
 NEAR: Final = 4.2  # weight of the cosine of the nearest stretch
 WEIGHTS: Final = Weights(-3.0, 0.7, Match(bm25=0.0, near=1.7, phrase=1.8, exact=0.85, heading=1.1))
-"""The other log-odds beside it, as `lexical.RETRIEVED`; fitted by `lab.benchmarks.nearest`."""
+"""The weights of the other terms, as `lexical.RETRIEVED`; fitted by `lab.benchmarks.nearest`."""
 
 
 @dataclass(frozen=True)
 class NearestReranker:
     """Scores the first passages by words and by the cosine between the question and their nearest stretch.
 
-    One vector for a passage says what it is about; the sentence that answers may be about something else. Questions in
-    other languages than English, and passages that a caller hands in, which are all read anyway, keep the order of the
-    lexical reranker.
+    The vector of a passage is its subject; the sentence that answers may be on another. Questions in other languages
+    than English, and passages from a caller (which are all read anyway), keep the order of the lexical reranker.
     """
 
     embeddings: Embeddings
@@ -34,7 +33,7 @@ class NearestReranker:
     name: str = "nearest"
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-        """Copies with their `rerank_score`, best first; what was not compared stands behind what was."""
+        """Copies with their `rerank_score`, best first; passages that were not compared come last."""
         matched = matches(query, passages)
         words = by_words(passages, matched)
         first = [p for p in words if p["retrieval_score"] is not None][: self.first]

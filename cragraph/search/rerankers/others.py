@@ -17,7 +17,7 @@ from cragraph.types import Passage
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor, Document
 
-ALL: Final = 10_000  # documents that a compressor may return: of itself, each would drop all but the best three
+ALL: Final = 10_000  # documents that a compressor returns at most: by default each keeps only the best three
 _KEY: Final = "_cragraph_position"
 _SCORES: Final = ("relevance_score", "score")
 
@@ -35,16 +35,16 @@ class CompressorReranker:
 
     @property
     def name(self) -> str:
-        """The title where it has one, else the compressor's class."""
+        """The title, else the compressor's class."""
         return self.title or type(self.compressor).__name__
 
     def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-        """Copies of the passages that it kept, in its order; ModelError where it returned what it was not given."""
+        """Copies of the passages that it kept, in its order. Raises ModelError if it returned a foreign document."""
         from langchain_core.documents import Document
 
         if not passages:
             return []
-        # A column of the documents' own that is called "score" must not be read as what the compressor found.
+        # A document's own field "score" must not be taken for the compressor's score.
         documents = [
             Document(
                 page_content=p["text"],
@@ -81,7 +81,7 @@ def _score(document: "Document") -> float | None:
 
 @dataclass(frozen=True)
 class CrossEncoderReranker:
-    """Scores (question, passage) pairs with a cross-encoder of LangChain's, whose own compressor drops the scores.
+    """Scores (question, passage) pairs with a LangChain cross-encoder, as LangChain's compressor drops the scores.
 
     Scores outside 0..1 are taken as log-odds.
     """
@@ -125,7 +125,7 @@ def named_reranker(spec: str) -> Reranker:
             f"the reranker {spec!r} needs a package that is not installed ({_first_line(error)}): run "
             f"`pip install {COMPRESSORS[name]}`."
         ) from error
-    except Exception as error:  # no such model, no key: each library has its own way to say so
+    except Exception as error:  # unknown model, no key: each library raises its own error
         raise SettingsError(
             f"the reranker {spec!r} cannot be built ({_first_line(error)}): correct the name of its model, or set what "
             "it asks for, such as its key."
