@@ -72,7 +72,9 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
         ),
         "generate": Generate(parts.generator, compute, verify.quotation_first, parts.quoting),
         "verify": verify,
-        "requery": Requery(parts.query_writer, parts.unanswered, TargetedQueries()),
+        "requery": Requery(
+            parts.query_writer, parts.unanswered, None if "query_writer" in parts.own else TargetedQueries(), searched
+        ),
         "review": Review(),
         "finalize": Finalize(
             parts.unanswered,

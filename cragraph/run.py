@@ -265,10 +265,11 @@ def described(node: str, update: Mapping[str, Any], before: Mapping[str, float])
                 line = f"{last['claims_supported']}/{last['claims_checked']} claims supported, "
                 line += f"confidence {last['confidence']:.2f}, {last['decision']['outcome']}"
         case "requery":
-            line = "; ".join(update.get("queries") or [])
+            line = "; ".join(update.get("queries") or ["nothing to search for that was not searched before"])
         case "review":
             line = update.get("decided", "waits for you")
         case "finalize":
             line = (update.get("decision") or {"outcome": "answered"})["outcome"]
+            line += "" if update.get("accepted") is not False else f": {update['stopped']}"
     ms = update.get("timings_ms", {}).get(node)
     return line + (f" · {ms - before.get(node, 0.0):.0f} ms" if ms is not None else "")

@@ -9,6 +9,14 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.types import IDK, Attempt, Passage, Verdict
 
+BY_PERSON: Final = {
+    "accept": "A person accepted the answer.",
+    "edit": "A person wrote the answer.",
+    "abstain": "A person chose to give no answer.",
+}
+NOTHING_NEW: Final = "The search for a correction found nothing that was not read before."
+NO_QUERY_LEFT: Final = "Nothing is left to search for that was not searched before."
+
 
 def relevance(passage: Passage) -> float:
     """A passage's rerank score, else its retrieval score, else 1 (a passage that was given is relevant)."""
@@ -33,23 +41,28 @@ def wanted_chunks(state: State, context: Context) -> int:
 
 
 def after_rerank(state: State, context: Context) -> Literal["generate", "review", "finalize"]:
-    """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged.
-
-    A correction goes on only where it would read or be asked something that the passes before were not.
-    """
+    """The evidence gate: write an answer only from enough relevant passages; a given answer is always judged."""
     if state.said:
         return "finalize"
+    return ended(state, context) if why_unwritten(state, context) else "generate"
+
+
+def why_unwritten(state: State, context: Context) -> str:
+    """Why nothing is written from the passages at hand, in a sentence; empty where something is.
+
+    A correction is written if a search found passages that no pass had met, kept or not (they change the ranking), if
+    passages are read for the first time, or if the best attempt, with its faults, is another than at the last pass.
+    After an answer that was given, the passages at hand are still to be answered from.
+    """
     if state.drafts and not state.attempts:
-        return "generate"
-    if state.attempts and not state.new_passages:
+        return ""
+    if state.attempts and not state.new_passages and not state.found and state.models.get("generator"):
         attempt, before = best(state.attempts), state.attempts[:-1]
-        # Would the next pass be given the same answer to correct, with the same faults? What a search brought counts,
-        # kept or not: the passages are ranked anew by what it asked.
-        same = attempt is best(before) and not state.found if before else not failed_claims(attempt)
-        if same:
-            return ended(state, context)
-    enough = state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1)
-    return "generate" if enough else ended(state, context)
+        if attempt is best(before) if before else not failed_claims(attempt):
+            return NO_QUERY_LEFT if not state.searched else NOTHING_NEW
+    if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1):
+        return ""
+    return "Too few passages were found to answer from."
 
 
 def after_verify(state: State, context: Context) -> Literal["requery", "review", "finalize"]:
@@ -61,24 +74,32 @@ def after_verify(state: State, context: Context) -> Literal["requery", "review",
 
 
 def why_stopped(state: State, context: Context) -> str:
-    """Why no correction follows the last attempt, in a sentence; empty where one does."""
+    """Why no correction follows the last attempt, in a sentence; empty where `verify` lets one follow."""
     if state.said:
         return "The turn asks nothing of the documents."
     if not state.attempts:
-        return state.halted or "Too few passages were found to answer from."
-    if state.decided == "edit":
-        return "A person wrote the answer."
+        return state.halted or why_unwritten(state, context)
+    if state.decided in BY_PERSON:
+        return BY_PERSON[state.decided]
     if accepted(state.attempts[-1]):
         return "The answer was accepted." if state.attempts[-1]["accepted"] else "Verification is off."
     if state.halted:
         return state.halted
     if len(state.attempts) > context.max_crag_attempts:
-        return f"All {context.max_crag_attempts} corrections were made."
+        most = context.max_crag_attempts
+        return f"All {most} corrections were made." if most else "No correction was allowed: max_crag_attempts is 0."
     if not faults(best(state.attempts)):
         return "Nothing in the answer is at fault and nothing is left open: a correction could not make it surer."
-    if not progressed(state.attempts):
+    if not progressed(state.attempts) and not state.found:
         return "The last correction found nothing new to read, and its answer was no better."
     return "The time of the run is over." if out_of_time(state, context) else ""
+
+
+def after_requery(state: State, context: Context) -> Literal["retrieve", "generate", "review", "finalize"]:
+    """Search for the queries; without any, mend what failed from the passages at hand, or end."""
+    if state.queries:
+        return "retrieve"
+    return ended(state, context) if why_unwritten(state, context) else "generate"
 
 
 def faults(attempt: Attempt) -> bool:
@@ -165,7 +186,7 @@ EDGES: Final[Mapping[str, Edge]] = {
     "generate": Edge(("verify",)),
     "verify": Edge(("requery", "review", "finalize"), after_verify),
     "review": Edge(("finalize", "verify", "retrieve", "requery"), after_review),
-    "requery": Edge(("retrieve",)),
+    "requery": Edge(("retrieve", "generate", "review", "finalize"), after_requery),
     "finalize": Edge(),
 }
 """The loop, from its first node, as `build_graph` joins it."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cragraph.answers.candidates import is_row
 from cragraph.answers.ranking import MOST_ROWS
 from cragraph.graph.context import Context
-from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped
+from cragraph.graph.routing import chosen, relevant, wanted_chunks, why_stopped, why_unwritten
 from cragraph.graph.state import State
 from cragraph.language.languages import LEFT_OUT, unread
 from cragraph.language.markers import without_markers
@@ -40,9 +40,6 @@ TOLD = (*SUMMARY, "answered", "supported", "crag_attempts")
 SHOWN = 3  # passages that are listed where nothing is answered
 UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
 EXCERPT = 300  # characters of one of them, where no sentence of it shares a word with the question
-
-
-NOTHING_NEW: Final = "The search for a correction found nothing that was not read before."
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class Finalize:
             "issues": issues,
             "degraded": degraded,
             "nearest": near,
-            "stopped": why_stopped(state, context) or NOTHING_NEW,
+            "stopped": why_stopped(state, context) or why_unwritten(state, context),
             "attempts": [{k: v for k, v in attempt.items() if k not in hidden} for attempt in state.attempts],
             "timings_ms": state.timings_ms | {"total": round((time.time() - state.started) * 1000, 3)},
         }
@@ -320,7 +317,7 @@ def nearest(state: State) -> list[Nearest]:
 def to_try(state: State, context: Context, words: Ways) -> str:
     """What may bring an answer after all."""
     ways = ["other words"]
-    if state.searched:
+    if any(attempt.get("queries") for attempt in state.attempts):
         ways.append("all documents" if context.sources or context.where else words.filter)
     if state.models.get("generator") in (None, "extractive"):
         ways.append(words.model)

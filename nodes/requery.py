@@ -10,6 +10,7 @@ from cragraph.graph.state import State
 from cragraph.language.words import content_words
 from cragraph.protocols import Notes, QueryWriter
 from cragraph.search.neighbours import read_wide
+from cragraph.search.questions import decompose
 from cragraph.types import IDK
 from cragraph.verification.result import word_for_word
 
@@ -25,16 +26,23 @@ class Requery:
     writer: QueryWriter
     unanswered: Callable[[str, str], list[str]]
     embedded: QueryWriter | None = None
+    searches: bool = True
+    """Whether there is a store or a retriever: without one, only the passages at hand can be read again."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return at least one query: `retrieve` takes an empty list for a new run."""
+        """Return the queries that were not searched before; without any, what `retrieve` and `rerank` would find."""
+        if self.searches and (queries := self._queries(state, notes)):
+            return {"queries": queries}
+        return {"queries": [], "searched": [], "found": 0, "new_passages": 0}
+
+    def _queries(self, state: State, notes: Notes) -> list[str]:
         attempt = best(state.attempts)
         question = state.asked or state.question
         before = [query for each in state.attempts for query in each.get("queries", [])]
         judged = judged_by_model(attempt)
         if said := fresh([*state.search, *(judged.get("search") or [])], before):
             notes.ran("query_writer", "the model that answered or judged")
-            return {"queries": said}
+            return said
         answer = "" if attempt["answer"] == IDK else attempt["answer"]
         if judged.get("answers"):
             gaps = [judged["open"]] if judged.get("open") else []
@@ -52,7 +60,7 @@ class Requery:
         writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)
         queries = [q for q in writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
-        return {"queries": fresh(queries, before) or [question or attempt["answer"]]}
+        return fresh(queries, before) or fresh([question or attempt["answer"], *decompose(question)], before)
 
 
 def fresh(queries: Sequence[str], before: Sequence[str]) -> list[str]:

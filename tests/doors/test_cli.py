@@ -328,7 +328,7 @@ def test_graph_draws_the_loop(shell: Shell) -> None:
         "__start__ --> retrieve",
         "retrieve --> rerank",
         "below the threshold&nbsp .-> requery",
-        "requery --> retrieve",
+        "new queries&nbsp .-> retrieve",
     ):
         assert edge in drawn.replace(";", "")
     assert {"nodes", "edges"} <= shell("graph", "verify", "--json").json.keys()

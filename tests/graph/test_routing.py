@@ -123,7 +123,7 @@ FAULTLESS = [with_claims(attempts(0.3)[0], ("factual", "supported"), ("opinion",
     ],
 )
 def test_a_correction_reads_or_is_asked_something_new(tried: list[Attempt], new: int, goes_to: str) -> None:
-    state = State(held=scored(0.9, 0.8), available=10, attempts=tried, new_passages=new)
+    state = State(held=scored(0.9, 0.8), available=10, attempts=tried, new_passages=new, models={"generator": "one"})
     assert after_rerank(state, Context()) == goes_to
 
 
