@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from cragraph.answers.candidates import is_row
 from cragraph.answers.ranking import MOST_ROWS
