@@ -55,8 +55,6 @@ from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.judges.llm import LLMJudge
 from cragraph.verification.judges.nli import NLIJudge, NLIModel, load_nli
 from cragraph.verification.judges.specialist import SpecialistJudge
-from cragraph.verification.signals import SignalOptions
-from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES
 from cragraph.verification.verifier import Verifier, VerifierOptions
 
 if TYPE_CHECKING:
@@ -186,7 +184,7 @@ class Parts:
         if "embeddings" in self.own:
             return cast(Embeddings, self.own["embeddings"])
         if spec == "embedded":
-            return Encoder(threads=chosen.threads)
+            return Encoder()
         url = chosen.ollama_host if spec.startswith("ollama:") else chosen.base_url
         return named_embeddings(spec, base_url=url, timeout_s=chosen.timeout_s)
 
@@ -203,12 +201,12 @@ class Parts:
     @once
     def grounding(self) -> GroundingModel:
         """The network that judges whether a text is supported."""
-        return GroundingModel(threads=self.settings.threads)
+        return GroundingModel()
 
     @once
     def reader(self) -> Reader:
         """The network that reads a question and a text together."""
-        return Reader(threads=self.settings.threads)
+        return Reader()
 
     @once
     def ranker(self) -> AnswerRanker:
@@ -226,7 +224,7 @@ class Parts:
         """The classifier of the nli judge, None where none is set."""
         if self.settings.nli_model is None:
             return None
-        return load_nli(self.settings.nli_model, self.settings.threads or 0)
+        return load_nli(self.settings.nli_model)
 
     # -- retrieval ---------------------------------------------------------------------------------------------
 
@@ -431,12 +429,10 @@ class Parts:
     def _llm_judge(self, chat: ChatCaller) -> LLMJudge:
         return LLMJudge(chat, self.prompts, excerpts=self.excerpts)
 
-    def claim_extractor(self, name: str) -> ClaimExtractor:
-        """The claim extractor of that name; raises SettingsError where it needs a chat model and there is none."""
-        if name == "sentences":
-            return SentenceExtractor()
+    def claims_by_model(self) -> ClaimExtractor:
+        """What finds claims by a chat model; raises SettingsError where there is none."""
         if self.judging_chat is None:
-            raise SettingsError(f"The claim extractor {name} needs {CHAT_MODEL}.")
+            raise SettingsError(f"Claims are found by a model with {CHAT_MODEL}.")
         return LLMClaims(self.judging_chat, self.prompts)
 
     @once
@@ -452,21 +448,13 @@ class Parts:
         return Verifier(
             judges=self.judges,
             fallback=("encoder", "embedding", "lexical"),
-            extractor=self.claim_extractor(chosen.claim_extractor),
+            extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             **scorers,
             scorer=AnswerReader(self.ranker),
             model=None if self.judging_chat is None else self._llm_judge(self.judging_chat),
             contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
-            options=VerifierOptions(
-                calibration=chosen.calibration,
-                weights=self.weights,
-                signals=SignalOptions(
-                    uncertainty_phrases=(*UNCERTAINTY_PHRASES, *chosen.uncertainty_phrases),
-                    identifier_fields=chosen.identifier_fields,
-                    attribution_threshold=chosen.attribution_threshold,
-                ),
-            ),
+            options=VerifierOptions(calibration=chosen.calibration, weights=self.weights),
         )
 
     @property

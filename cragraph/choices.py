@@ -22,9 +22,6 @@ SPECIALIST: Final = "ollama:"  # the prefix of the names of such models
 RERANKERS: Final[Mapping[str, str]] = {"none": "", "lexical": "", "nearest": "", "llm": CHAT_MODEL}
 """What orders the passages; `auto` is nearest with the embedded encoder, whose cosines it weighs, else lexical."""
 
-CLAIM_EXTRACTORS: Final[Mapping[str, str]] = {"sentences": "", "llm": CHAT_MODEL}
-"""What finds the claims of an answer for a judge that does not find them itself."""
-
 COMPRESSORS: Final[Mapping[str, str]] = {
     "flashrank": "langchain-community flashrank",
     "cohere": "langchain-cohere",

@@ -487,7 +487,7 @@ class ClaimExtractor:
         """The claims in the order of the text."""
         if self._parts.judging_chat is not None:
             try:
-                found = await to_thread(self._parts.claim_extractor("llm"), text, Notes())
+                found = await to_thread(self._parts.claims_by_model(), text, Notes())
                 return list(map(Claim.of, found))
             except CragError as error:
                 logger.warning("claims were found by sentences: %s", error)

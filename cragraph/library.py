@@ -31,6 +31,7 @@ from cragraph.types import Passage
 from cragraph.verification.result import Verification
 
 MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
+EMBEDDED: Final = 7.5  # times `file_seconds` that a file may take to be read and embedded: 900 s of 120
 LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
 
 
@@ -157,7 +158,7 @@ class Library:
         return {
             "split_options": SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
             "limits": Limits(
-                seconds=chosen.file_seconds, total_seconds=chosen.file_total_seconds, chunks=chosen.max_file_chunks
+                seconds=chosen.file_seconds, total_seconds=EMBEDDED * chosen.file_seconds, chunks=chosen.max_file_chunks
             ),
             "max_bytes": int(chosen.max_file_mb * MB),
         }

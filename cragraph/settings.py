@@ -22,9 +22,9 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as SourceError
 
 from cragraph import trust
-from cragraph.choices import CLAIM_EXTRACTORS, COMPRESSORS_NAMED, RERANKERS, is_compressor
+from cragraph.choices import COMPRESSORS_NAMED, RERANKERS, is_compressor
 from cragraph.errors import SettingsError
-from cragraph.graph.context import Context, OneOf, wrong_fields
+from cragraph.graph.context import GONE, Context, OneOf, wrong_fields
 from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
@@ -91,9 +91,6 @@ class Settings(Context, BaseSettings):
         default=None, description="Folder whose prompts replace the built-in ones of the same name."
     )
     nli_model: Path | None = Field(default=None, description="Folder of an ONNX sequence classifier for the nli judge.")
-    threads: int | None = Field(
-        default=None, ge=1, description="Threads of the embedded models; none: as many as cores."
-    )
     reranker: Annotated[
         str, OneOf(("auto", *RERANKERS), others=(*COMPRESSORS_NAMED, "a package's own"), known=is_compressor)
     ] = Field(
@@ -124,24 +121,6 @@ class Settings(Context, BaseSettings):
         description="Chunks, rows among them, that are taken of a file; the rest is left out, and said.",
     )
     file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
-    file_total_seconds: float = Field(
-        default=900.0,
-        gt=0,
-        description="A file that takes longer to read and to embed is put off: the next ingest goes on with it.",
-    )
-    claim_extractor: Annotated[str, OneOf((*CLAIM_EXTRACTORS,))] = Field(
-        default="sentences", description="What finds the claims, where the judge does not find them itself."
-    )
-    identifier_fields: tuple[str, ...] = Field(
-        default=("ticker", "year", "filing_type"),
-        description="Metadata fields whose values count as citations of a source.",
-    )
-    attribution_threshold: Share = Field(
-        default=0.7, description="Similarity above which a passage counts as a source of a claim."
-    )
-    uncertainty_phrases: tuple[str, ...] = Field(
-        default=(), description="Phrases of uncertainty beside the built-in ones."
-    )
     reliability_weights: dict[str, Share] | None = Field(
         default=None,
         description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
@@ -181,6 +160,21 @@ class Settings(Context, BaseSettings):
     def context(self) -> Context:
         """The per-run options that these settings make the default."""
         return Context(**{n: getattr(self, n) for n in self.model_fields_set if n in Context.model_fields})
+
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Loop": ("mode", "confidence_threshold", "max_crag_attempts", "on_low_confidence", "ask_on_low_confidence",
+             "deadline_s", "show_claims", "history", "metrics_log"),
+    "Retrieval": ("store", "retriever", "embeddings", "reranker", "multi_query", "top_k", "second_pass_k", "min_chunks",
+                  "passage_window", "where", "sources", "collection", "source_weights", "chunk_size", "chunk_overlap"),
+    "Generation": ("model", "extractive_fallback", "best_of", "prompts"),
+    "Verification": ("verify", "judge", "judge_model", "nli_model", "policy", "reliability_weights", "calibration",
+                     "known_facts"),
+    "Model server": ("base_url", "ollama_host", "num_ctx", "num_predict", "timeout_s", "max_concurrency",
+                     "calls_per_minute"),
+    "Limits of a file": ("max_file_mb", "max_file_chunks", "file_seconds"),
+}  # fmt: skip
+"""The settings by what they are for, as the documents show them."""
 
 
 def load_settings(**explicit: Any) -> Settings:
@@ -313,7 +307,7 @@ def explained(error: ValidationError, explicit: Mapping[str, Any], called: Mappi
             hint = _hint(name, set(Settings.model_fields))
             if isinstance(came, Mapping):
                 hint = ": settings have no groups; write those in it at the top level."
-            lines.append(f"{source}: unknown setting {name!r}{hint}")
+            lines.append(f"{source}: {'no' if name in GONE else 'unknown'} setting {name!r}{hint}")
         else:
             given = called.get(name) if name in explicit else None
             lines.append(
@@ -334,6 +328,8 @@ def source_of(name: str, explicit: Collection[str] = ()) -> str:
 
 
 def _hint(name: str, known: set[str]) -> str:
+    if (gone := name.removeprefix(PREFIX).lower()) in GONE:
+        return f" any more: {GONE[gone]}."
     parts = name.rpartition("__")
     inner = f"{PREFIX}{parts[2]}" if parts[1] else name
     close = sorted(one for one in known if one.startswith(f"{name}_") or one == inner)

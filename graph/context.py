@@ -83,6 +83,17 @@ def _names(value: Any) -> Any:
     return None if value is None or any(name.casefold() == "all" for name in names) else tuple(names)
 
 
+GONE: Final = {
+    "relevance_floor": "passages are ranked, and the judge decides what they support; `top_k` reads fewer",
+    "threads": "the embedded models take as many cores as there are, four at most",
+    "identifier_fields": "ticker, year and filing_type are read; `SignalOptions(identifier_fields=…)` takes others",
+    "attribution_threshold": "it is 0.7; `SignalOptions(attribution_threshold=…)` takes another",
+    "uncertainty_phrases": "`ValidationConfig(uncertainty_words=…)` takes your own",
+    "claim_extractor": "sentences are claims, and a model that judges finds its own; `ClaimExtractor` asks a model",
+    "file_total_seconds": "set `file_seconds`, of which it is 7.5 times",
+}
+"""Names that were settings once, each with what to do now."""
+
 OTHER_NAMES: Final = {
     "enable_verification": ("boolean", "Another name of `verify`."),
     "crag": ("boolean", "False is `max_crag_attempts` 0."),
@@ -130,6 +141,9 @@ def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -
                 lines.append(f"{'.'.join([name, *inside])} came as {came!r:.200}: {wanted}")
             else:
                 close = get_close_matches(name, model.model_fields, n=1)
+                if name in GONE:
+                    lines.append(f"{name} is no option any more: {GONE[name]}")
+                    continue
                 known = f"did you mean {close[0]}?" if close else f"there are {', '.join(model.model_fields)}"
                 lines.append(f"there is no option {name!r}: {known}")
         raise InputError(f"The options cannot be used: {'; '.join(lines)}.".replace("?.", "?")) from None
@@ -208,10 +222,7 @@ class Context(BaseModel):
         "made to judge, such as ollama:bespoke-minicheck.",
     )
     min_chunks: int | None = Field(
-        default=None, ge=0, description="Abstain on fewer relevant passages than this. By mode: 1, 2, 3."
-    )
-    relevance_floor: float = Field(
-        default=0.0, ge=0, le=1, description="A passage below this relevance does not count as evidence."
+        default=None, ge=0, description="Abstain if fewer passages than this are found. By mode: 1, 2, 3."
     )
     top_k: int | None = Field(
         default=None,

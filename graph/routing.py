@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.types import IDK, Attempt, Passage, Verdict
+from cragraph.types import IDK, Attempt, Verdict
 
 BY_PERSON: Final = {
     "accept": "A person accepted the answer.",
@@ -18,17 +18,9 @@ NOTHING_NEW: Final = "The search for a correction found nothing that was not rea
 NO_QUERY_LEFT: Final = "Nothing is left to search for that was not searched before."
 
 
-def relevance(passage: Passage) -> float:
-    """A passage's rerank score, else its retrieval score, else 1 (a passage that was given is relevant)."""
-    scores = (passage["rerank_score"], passage["retrieval_score"])
-    return next((score for score in scores if score is not None), 1.0)
-
-
-def relevant(state: State, context: Context) -> int:
-    """How many of the passages that were found reach the relevance floor, whatever was kept of them."""
-    if state.relevant is not None:
-        return state.relevant
-    return sum(relevance(passage) >= context.relevance_floor for passage in state.held)
+def relevant(state: State) -> int:
+    """How many passages were found, whatever was kept of them."""
+    return len(state.held) if state.relevant is None else state.relevant
 
 
 def wanted_chunks(state: State, context: Context) -> int:
@@ -60,7 +52,7 @@ def why_unwritten(state: State, context: Context) -> str:
         attempt, before = best(state.attempts), state.attempts[:-1]
         if attempt is best(before) if before else not failed_claims(attempt):
             return NO_QUERY_LEFT if not state.searched else NOTHING_NEW
-    if state.held and relevant(state, context) >= max(wanted_chunks(state, context), 1):
+    if state.held and relevant(state) >= max(wanted_chunks(state, context), 1):
         return ""
     return "Too few passages were found to answer from."
 

@@ -34,7 +34,7 @@ class State:
     seen: list[str] = field(default_factory=list)
     """Ids of every passage that the run has met, also those that reranking dropped."""
     read: list[str] = field(default_factory=list)  # ids of every passage that a pass was given to read
-    relevant: int | None = None  # how many passages reached the relevance floor, before the best of them were chosen
+    relevant: int | None = None  # how many passages were found, before the best of them were chosen
     new_passages: int = 0  # how many passages this pass reads that none before it did
     rerank_gain: float | None = None  # mean score that the first pass's reranking gained over retrieval's order
     found: int = 0  # how many passages this pass's search brought that none before it did, kept or not

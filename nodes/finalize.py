@@ -327,10 +327,10 @@ def to_try(state: State, context: Context, words: Ways) -> str:
 
 def too_little(state: State, context: Context) -> str:
     """Why the evidence gate closed, and what would open it."""
-    count, wanted = relevant(state, context), wanted_chunks(state, context)
+    count, wanted = relevant(state), wanted_chunks(state, context)
     if not state.held:
         return "No passage was found: ingest documents about this, or ask in other words."
     return (
-        f"Only {count} relevant passage{'s were' if count != 1 else ' was'} found and {wanted} are wanted: "
+        f"Only {count} passage{'s were' if count != 1 else ' was'} found and {wanted} are wanted: "
         f"ingest more about this, or set min_chunks to {max(count, 1)}."
     )

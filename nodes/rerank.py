@@ -6,7 +6,7 @@ from typing import Any
 
 from cragraph.errors import ModelError
 from cragraph.graph.context import Context
-from cragraph.graph.routing import best, relevance
+from cragraph.graph.routing import best
 from cragraph.graph.state import State
 from cragraph.language.questions import read_question
 from cragraph.nodes.retrieve import merge
@@ -79,11 +79,10 @@ class Rerank:
             notes.degraded(NO_STORE)
         elif context.passage_window and self.neighbours and state.searched:
             kept = self.neighbours(kept, context.passage_window, context.where, notes)
-        # Counted before the cut, so that a small `top_k` does not look like little evidence.
-        relevant = sum(relevance(passage) >= context.relevance_floor for passage in ranked)
         new = sum(p["chunk_id"] not in state.read for p in kept)
         read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
-        return more | {"held": kept, "relevant": relevant, "read": read, "new_passages": new}
+        # Counted before the cut, so that a small `top_k` does not look like little evidence.
+        return more | {"held": kept, "relevant": len(ranked), "read": read, "new_passages": new}
 
     def _with_tables(self, kept: list[Passage], context: Context) -> list[Passage]:
         """The passages with all rows of a small table in place of its first row."""

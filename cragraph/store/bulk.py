@@ -96,7 +96,7 @@ PAGES_LEFT_OUT: Final = (
 TOO_MANY: Final = "{left_out}: a file may give {most:,} chunks; raise max_file_chunks, or split it"
 TOO_LONG: Final = (
     "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
-    "search; run the same command again to go on, or raise file_total_seconds"
+    "search; run the same command again to go on, or raise file_seconds"
 )
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 

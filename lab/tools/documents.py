@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from cragraph.graph.context import OneOf
-from cragraph.settings import ALIASES, Settings
+from cragraph.graph.context import Context, OneOf
+from cragraph.settings import ALIASES, GROUPS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- settings: written by lab/tools/documents.py -->", "<!-- /settings -->"
@@ -54,9 +54,10 @@ def generated() -> dict[Path, str]:
     }
 
 
-def fields() -> list[tuple[str, FieldInfo, Any]]:
-    """Every setting with its default."""
-    return [(name, info, info.get_default(call_default_factory=True)) for name, info in Settings.model_fields.items()]
+def fields(group: str) -> list[tuple[str, FieldInfo, Any]]:
+    """Every setting of a group with its default."""
+    known = Settings.model_fields
+    return [(name, known[name], known[name].get_default(call_default_factory=True)) for name in GROUPS[group]]
 
 
 def limits(info: FieldInfo) -> str:
@@ -75,8 +76,13 @@ def limits(info: FieldInfo) -> str:
 def settings_page() -> str:
     """The page of the settings with the table of all of them as the code has it."""
     rows = "\n".join(
-        f"| `{name}` | {shown(default)} | {limits(info)} | {info.description}{also(name)} |"
-        for name, info, default in fields()
+        f"| **{group}** | | | |\n"
+        + "\n".join(
+            f"| `{name}`{mark} | {shown(default)} | {limits(info)} | {info.description}{also(name)} |"
+            for name, info, default in fields(group)
+            for mark in [" *" if name in Context.model_fields else ""]
+        )
+        for group in GROUPS
     )
     head, begun, rest = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8").partition(BEGIN)
     _, ended, tail = rest.partition(END)
@@ -102,8 +108,10 @@ def shown(default: Any) -> str:
 def example_yaml() -> str:
     """A settings file with everything commented out."""
     lines = ["# Settings of cragraph: copy to cragraph.yaml and uncomment what you change."]
-    for name, info, default in fields():
-        lines += ["", f"# {info.description}", f"# {name}: {yaml_value(default)}"]
+    for group in GROUPS:
+        lines += ["", f"# -- {group} --"]
+        for name, info, default in fields(group):
+            lines += ["", f"# {info.description}", f"# {name}: {yaml_value(default)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -195,7 +195,7 @@ def test_what_cannot_be_read_is_refused_by_name(text: Any) -> None:
 
 
 def test_many_first_calls_share_one_verifier_and_so_one_gate() -> None:
-    settings, ready = load_settings(threads=1), Barrier(12)
+    settings, ready = load_settings(top_k=7), Barrier(12)
 
     def first(_: int) -> int:
         ready.wait()

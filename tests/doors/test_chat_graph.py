@@ -108,21 +108,6 @@ def test_an_accepted_answer_takes_two_calls_where_the_model_is_to_judge(server: 
     assert len(response["models"]["prompt:generate"]) == 12
 
 
-def test_the_model_may_find_the_claims_for_an_embedded_judge() -> None:
-    named = {"claims": [{"claim": SALES, "type": "factual"}, {"claim": FOUNDED, "type": "factual"}]}
-    with OllamaServer(script(RIGHT, named)) as running:
-        response = ask(running, judge="embedding", claim_extractor="llm")
-    assert (response["verification"]["claims_checked"], response["llm_calls"]) == (2, 2)
-    assert "prompt:claims" in response["models"]
-
-
-def test_a_model_that_names_no_claims_leaves_them_to_the_sentences() -> None:
-    with OllamaServer(script(RIGHT, {"claims": []})) as running:
-        response = ask(running, judge="embedding", claim_extractor="llm")
-    assert response["verification"]["claims_checked"] == 2
-    assert any("sentences" in sentence for sentence in response["degraded"])
-
-
 async def test_the_async_form_gives_the_same(server: OllamaServer) -> None:
     response = await graph(server).ainvoke({"question": QUESTION, "passages": PASSAGES})
     assert (response["answer"], response["llm_calls"]) == (RIGHT, 2)

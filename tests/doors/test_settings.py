@@ -1,5 +1,6 @@
 """Settings: who wins, and what is said when one is wrong."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,13 @@ import pytest
 from cragraph.build import Parts
 from cragraph.choices import JUDGES, RERANKERS
 from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
-from cragraph.errors import SettingsError
-from cragraph.graph.context import Context
+from cragraph.errors import InputError, SettingsError
+from cragraph.graph.context import GONE, Context, options_of
 from cragraph.library import MB
 from cragraph.run import Assistant
 from cragraph.settings import (
     ALIASES,
+    GROUPS,
     Settings,
     context_schema,
     load_settings,
@@ -56,12 +58,12 @@ def test_a_mode_is_a_preset_that_an_explicit_setting_beats(mode: str, preset: tu
 def test_the_blocks_of_the_file_set_per_run_fields(tmp_path: Path) -> None:
     (tmp_path / "cragraph.yaml").write_text(
         "verification:\n  enabled: false\n  confidence_threshold: 0.5\n  max_crag_attempts: 1\n"
-        "  show_claims: true\n  identifier_fields: [isin]\ncrag:\n  enabled: false\n"
+        "  show_claims: true\n  known_facts: [The lake is deep.]\ncrag:\n  enabled: false\n"
     )
     settings = load_settings()
     assert (settings.verify, settings.show_claims) == (False, True)
     assert (settings.confidence_threshold, settings.max_crag_attempts) == (0.5, 0)
-    assert settings.identifier_fields == ("isin",)
+    assert settings.known_facts == ("The lake is deep.",)
 
 
 @pytest.mark.parametrize(("variable", "value", "said"), cases("doors/settings", "a wrong variable"))
@@ -75,6 +77,26 @@ def test_a_wrong_key_in_the_file_names_the_file_and_the_nearest_setting(tmp_path
     (tmp_path / "cragraph.yaml").write_text("confidence_treshold: 0.5\n")
     with pytest.raises(SettingsError, match=r"cragraph\.yaml.*did you mean confidence_threshold"):
         load_settings()
+
+
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_a_setting_that_is_gone_says_what_to_do(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = re.escape(f"any more: {GONE[name]}")
+    with pytest.raises(SettingsError, match=said):
+        load_settings(**{name: 1})
+    with pytest.raises(InputError, match=said):
+        options_of({name: 1})
+    (tmp_path / "cragraph.yaml").write_text(f"{name}: 1\n")
+    with pytest.raises(SettingsError, match=rf"cragraph\.yaml: no setting '{name}' {said}"):
+        load_settings()
+    (tmp_path / "cragraph.yaml").unlink()
+    monkeypatch.setenv(f"CRAG_{name.upper()}", "1")
+    with pytest.raises(SettingsError, match=rf"CRAG_{name.upper()} is no setting {said}"):
+        load_settings()
+
+
+def test_every_setting_stands_in_one_group() -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(Settings.model_fields)
 
 
 def test_a_group_in_the_file_is_told_to_go(tmp_path: Path) -> None:
@@ -219,8 +241,6 @@ ANSWER, PASSAGES = "Word has it that DE0007 rose.", [{"text": "Word has it that 
 @pytest.mark.parametrize(
     ("setting", "value", "policy", "read"),
     [
-        ("identifier_fields", ("isin",), "weighted", lambda found: found.signals["citation_coverage"]),
-        ("uncertainty_phrases", ("word has it",), "similarity", lambda found: found.signals["uncertainty"]),
         ("known_facts", ("DE0007 never rose.",), "reliability", lambda found: found.signals["knowledge_consistency"]),
         (
             "reliability_weights",

@@ -136,7 +136,7 @@ def test_too_little_evidence_abstains_without_generating() -> None:
     response = loop.ask()
     assert (response["answer"], response["abstained"], loop.generator.history) == (IDK, True, [])
     assert response["issues"] == [
-        "Only 1 relevant passage was found and 2 are wanted: ingest more about this, or set min_chunks to 1."
+        "Only 1 passage was found and 2 are wanted: ingest more about this, or set min_chunks to 1."
     ]
 
 
@@ -335,7 +335,7 @@ def test_a_small_top_k_is_not_little_evidence() -> None:
     assert (response["abstained"], len(response["citations"])) == (False, 1)
     few = Loop(table=table).ask(context=Context(top_k=1, min_chunks=4))
     assert few["issues"] == [
-        "Only 3 relevant passages were found and 4 are wanted: ingest more about this, or set min_chunks to 3."
+        "Only 3 passages were found and 4 are wanted: ingest more about this, or set min_chunks to 3."
     ]
 
 

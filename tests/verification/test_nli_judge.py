@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from cragraph.build import Parts
 from cragraph.errors import WeightsError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.settings import Settings
 from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.nli import NLIJudge
@@ -104,10 +102,3 @@ def test_an_output_with_fewer_columns_than_labels_is_named(build: Build) -> None
     (folder / "config.json").write_text(json.dumps({"id2label": {"0": "neutral", "5": "entailment"}}))
     with pytest.raises(WeightsError, match="a logit for each label"):
         NLIJudge(folder)(split_claims("sales rose."), PASSAGES, Notes())
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_setting_of_threads_reaches_the_model(build: Build, threads: int) -> None:
-    model = Parts(Settings(store=None, nli_model=build(), threads=threads)).nli_model
-    session, _ = model._opened
-    assert session.get_session_options().intra_op_num_threads == threads
