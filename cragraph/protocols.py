@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.vectorstores import VectorStore
 
+    from cragraph.language.tables import Table
+
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -221,6 +223,8 @@ class Store(Protocol):
     def adjacent(self, passage: Passage, before: int = 1, after: int = 1) -> list[Passage]: ...
 
     def of_source(self, source: str, where: Mapping[str, Any] | None = None, most: int = 50_000) -> list[Passage]: ...
+
+    def tables(self, source: str, where: Mapping[str, Any] | None = None) -> list["Table"]: ...
 
     def count(self) -> int: ...
 

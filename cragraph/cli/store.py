@@ -80,7 +80,11 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
 
     def line(row: dict[str, Any]) -> str:
         where = f"  in {row['collection']}" if several else ""
-        notes = [*([row["left_out"]] if row["left_out"] else []), *(f"doubtful: {doubt}" for doubt in row["doubts"])]
+        notes = [
+            *row["tables"],
+            *([row["left_out"]] if row["left_out"] else []),
+            *(f"doubtful: {doubt}" for doubt in row["doubts"]),
+        ]
         return f"{row['source']}  {number_of(row['chunks'], 'chunk')}{where}" + "".join(f"\n  {note}" for note in notes)
 
     show(json, documents, lambda rows: "\n".join(map(line, rows)))

@@ -11,6 +11,7 @@ from typing import Final
 from chardetng_py import EncodingDetector
 
 from cragraph.errors import DocumentError, InputError, encodable
+from cragraph.language.tables import LARGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Limits:
 
     `seconds` and `memory_mb` hold for the process that reads the file, `total_seconds` for reading and embedding
     together. `fields` counts the columns of a table, the values of a record and the keys of front matter. A file with
-    more than `chunks` chunks is cut.
+    more than `chunks` chunks is cut. A table with more than `rows` rows is stored in columns, with a sample of its rows
+    as chunks.
     """
 
     seconds: float = 120.0
@@ -29,6 +31,7 @@ class Limits:
     characters: int = 50_000_000
     pages: int = 20_000
     chunks: int = 50_000
+    rows: int = LARGE
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -80,6 +83,8 @@ def clean(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Clean, with every run of white space as one space."""
+    if text.isascii() and text.isprintable() and " " not in text and ".." not in text:
+        return text  # as most cells of large tables are
     return " ".join(clean(text).split())
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
+from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.table_text import Table, header_line, row_lines
 from cragraph.language.cells import CELLS, Span
 
@@ -19,7 +20,8 @@ TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
         "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
-        "rows", "row", "scores", "collection", "doubts", "doubted", "left_out", CELLS,
+        "rows", "row", "scores", "collection", "doubts", "doubted", "left_out",
+        TABLE_ROWS, CELLS,
     )
 )  # fmt: skip
 """Names of the fields that every passage has. A column or front matter value of that name becomes `column.<name>`."""
@@ -86,6 +88,8 @@ class Draft:
     page_starts: tuple[int, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
+    table: Columns | None = field(default=None, repr=False)
+    """All rows of a large table, of which the other drafts have the first."""
 
     def titled(self) -> "Draft":
         """The draft with its first heading as title if the file states no title."""

@@ -290,6 +290,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 headings=draft.headings,
                 blocks=draft.blocks,
                 doubts=draft.doubts,
+                table=draft.table,
             )
             seen[key] += 1
     except Exception as error:  # a library may raise any error for a broken file; the other files still go in

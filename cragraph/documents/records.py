@@ -5,13 +5,16 @@ A record with a body of text is a separate document; other records are gathered 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
+from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.documents.formats.plain import draft as plain_draft
+from cragraph.errors import DocumentError
 from cragraph.language.cells import Span, written
 
 Scalar = str | int | float | bool
@@ -21,6 +24,7 @@ Reading = Callable[[str], Scalar]
 TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "passage", "document")
 """Fields whose text makes a record a document; the first one found counts."""
 
+SAMPLE: Final = 1_000  # rows of a large table that become passages
 GROUP: Final = 64  # records per group at most; about half of that on average
 LONGEST: Final = 256  # characters of a field's value at most; a longer value is text and no field
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
@@ -28,13 +32,24 @@ _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
 
 class RowText(NamedTuple):
-    """A record as a line of text, with its fields for filters and its doubts in sentences."""
+    """A record as a line of text, with its fields for filters and the places of its cells."""
 
     line: str
     fields: Mapping[str, Any] = NOTHING
+    cells: tuple[Span, ...] = ()
+
+
+class Record(NamedTuple):
+    """A row by the names of its columns, and what of it is in doubt, in sentences.
+
+    `number` is that of the sheet, 0 where rows are numbered one after the other; `caption` stands above its table.
+    """
+
+    number: int
+    caption: str
+    values: Mapping[str, Any]
     doubts: tuple[str, ...] = ()
     of_figures: tuple[str, ...] = ()
-    cells: tuple[Span, ...] = ()
 
 
 def record_drafts(
@@ -47,7 +62,7 @@ def record_drafts(
         if body := text_field(first):
             yield from (record_draft(record, body, limits, reading) for record in everything)
         else:
-            yield from grouped((row_of(record, limits, reading) for record in everything), limits)
+            yield from grouped((Record(0, "", record) for record in everything), limits, reading)
 
 
 def text_field(record: Mapping[str, Any]) -> str | None:
@@ -89,7 +104,7 @@ def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading
         if name and not (isinstance(value, str) and len(value) > LONGEST):
             fields.setdefault(name, value)
     line, cells = written((one_line(name), _said(leaf), False) for name, leaf in pairs)
-    return RowText(line, fields, cells=cells)
+    return RowText(line, fields, cells)
 
 
 def line_of(leaf: Leaf) -> str:
@@ -101,20 +116,67 @@ def _said(value: Scalar) -> str:
     return one_line(str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def grouped(rows: Iterable[RowText], limits: Limits = DEFAULT) -> Iterator[Draft]:
-    """Rows in groups; a group ends at a line whose checksum is one in 32, so that a change moves no later group."""
+def grouped(records: Iterable[Record], limits: Limits = DEFAULT, reading: Reading = str) -> Iterator[Draft]:
+    """Rows in groups; a group ends at a line whose checksum is one in 32, so that a change moves no later group.
+
+    A table with more rows than the limit gives a sample of its rows, then a draft with all rows in columns.
+    """
+    ahead = _Ahead(records, limits.rows)
     writer, first, number = Writer(limits), 1, 0
-    for number, row in enumerate(rows, start=1):
-        writer.line(row.line, {"row": number, **row.fields} if row.fields else NOTHING, row.cells)
-        for doubt in row.doubts:
+    for number, record in enumerate(ahead, start=1):
+        row = row_of(record.values, limits, reading)
+        fields = {"row": record.number or number, **row.fields} if row.fields else NOTHING
+        writer.line(row.line, fields, row.cells)
+        for doubt in record.doubts:
             writer.doubt(doubt)
-        for doubt in row.of_figures:
+        for doubt in record.of_figures:
             writer.doubt(doubt, of_figures=True)
         if number - first + 1 >= GROUP or crc32(row.line.encode("utf-8", "surrogatepass")) % 32 == 0:
             yield writer.draft({"rows": f"{first}-{number}"})
             writer, first = Writer(limits), number + 1
     if first <= number:
         yield writer.draft({"rows": f"{first}-{number}"})
+    if ahead.beyond:
+        every = chain(ahead.seen, ahead.beyond)
+        texts = ((_texts(record, limits), (*record.doubts, *record.of_figures)) for record in every)
+        table = Columns.of(texts, ahead.sample)
+        writer = Writer(limits)
+        writer.paragraph(table.text())
+        yield replace(writer.draft({"rows": f"1-{table.rows}", TABLE_ROWS: table.rows}), table=table)
+
+
+def _texts(record: Record, limits: Limits) -> dict[str, str]:
+    """The cells of a record, as they are written in its line."""
+    limits.check("fields", len(record.values), "columns")
+    values = record.values
+    plain = all(isinstance(value, str) for value in values.values())
+    cells = ((name, value) for name, value in values.items() if value.strip()) if plain else leaves(values)
+    return {one_line(name): _said(leaf) for name, leaf in cells}
+
+
+class _Ahead:
+    """Records as they come, and only a sample of them where there are more than so many: `seen` then are those that
+    were looked at, and `beyond` has the rest."""
+
+    def __init__(self, records: Iterable[Record], most: int) -> None:
+        self.seen: list[Record] = []
+        self.beyond: Iterator[Record] | None = None
+        self.sample = min(SAMPLE, most)
+        self._records, self._most = iter(records), most
+
+    def __iter__(self) -> Iterator[Record]:
+        try:
+            for record in self._records:
+                self.seen.append(record)
+                if len(self.seen) <= self.sample:
+                    yield record
+                elif len(self.seen) > self._most and len(record.values) > 1:
+                    self.beyond = self._records
+                    return
+        except DocumentError:
+            yield from self.seen[self.sample :]
+            raise
+        yield from self.seen[self.sample :]
 
 
 def value_of(cell: str) -> Scalar:

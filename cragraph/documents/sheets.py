@@ -11,11 +11,12 @@ from typing import Final, NamedTuple
 from cragraph.documents.cell_format import Amount
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
-from cragraph.documents.records import Reading, Scalar, grouped, record_draft, row_of, text_field
+from cragraph.documents.records import Reading, Record, Scalar, grouped, record_draft, text_field
 from cragraph.documents.table_text import is_heading, is_number, is_year
 
 _CURRENCY = re.compile(r"[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|INR|CAD|AUD)\b")
 _LONGEST_AMOUNT = 24
+_WORDED = (Amount, str)
 _LINES_ABOVE = 5  # lines above a table at most; more lines are a list
 _HEADINGS = 4  # heading rows of a table at most
 
@@ -95,16 +96,6 @@ def _is_figure(value: Scalar) -> bool:
     )
 
 
-class Record(NamedTuple):
-    """A row by column names; `number` is its number in the sheet, `caption` the lines above its table."""
-
-    number: int
-    caption: str
-    values: dict[str, Scalar]
-    doubts: tuple[str, ...] = ()
-    of_figures: tuple[str, ...] = ()
-
-
 def sheet_drafts(
     rows: Iterable[Row], limits: Limits, reading: Reading = str, *, by_place: bool = True
 ) -> Iterator[Draft]:
@@ -119,14 +110,8 @@ def sheet_drafts(
             made = ((record_draft(record.values, body, limits, reading), record.doubts) for record in every)
             drafts: Iterator[Draft] = (replace(draft, doubts=doubts) for draft, doubts in made)
         else:
-            texts = ((row_of(record.values, limits, reading), record) for record in every)
-            placed = (
-                (text._replace(fields={**text.fields, "row": record.number}) if by_place else text, record)
-                for text, record in texts
-            )
-            drafts = grouped(
-                (text._replace(doubts=one.doubts, of_figures=one.of_figures) for text, one in placed), limits
-            )
+            numbered = every if by_place else (record._replace(number=0) for record in every)
+            drafts = grouped(numbered, limits, reading)
         above = (Heading(0, 2, caption),) if caption else ()
         for draft in drafts:
             yield replace(draft, headings=(*above, *draft.headings))
@@ -138,8 +123,8 @@ def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
     for row in rows:
         doubts = []
         for name, value in row.values.items():
-            found = _CURRENCY.findall(str(value)) if isinstance(value, Amount | str) else []
-            if len(found) == 1 and len(str(value)) < _LONGEST_AMOUNT:
+            amount = isinstance(value, _WORDED) and len(str(value)) < _LONGEST_AMOUNT
+            if amount and len(found := _CURRENCY.findall(str(value))) == 1:
                 units = seen.setdefault((row.caption, name), set())
                 units.add(found[0])
                 doubts += [MIXED.format(column=name, units=" and ".join(sorted(units)))] * (len(units) > 1)
@@ -195,6 +180,9 @@ def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Itera
 def _record(row: Row, names: Mapping[int, str], caption: str) -> Record:
     if not names and len(row.cells) == 1 and not row.missing:
         return Record(row.number, caption, {"": next(iter(row.cells.values()))})
+
+    if names.keys() >= row.cells.keys() and len({*names.values()}) == len(names) and not any(row[2:]):
+        return Record(row.number, caption, {names[column]: value for column, value in row.cells.items()})
 
     def name(column: int) -> str:
         return names.get(column) or ("" if names and not column else f"column {column + 1}")

@@ -193,6 +193,17 @@ def _others() -> dict[str, list[str]]:
     return synonyms
 
 
+_ENDS: Final = " ?!.,;:\"'“”‘’()[]"
+_LONGEST_PHRASE: Final = 5  # words
+
+
+def phrases(text: str) -> frozenset[str]:
+    """What stands in a text in one to five words, in small letters; figures also without thousands separators."""
+    words = text.casefold().split()
+    runs = (words[at : at + size] for size in range(1, _LONGEST_PHRASE + 1) for at in range(len(words) - size + 1))
+    return frozenset({" ".join(run).strip(_ENDS) for run in runs} | {*numbers(text)} - {""})
+
+
 def numbers(text: str) -> list[str]:
     """The numbers of a text without their thousands separators: ``1,496.5`` is ``1496.5``, ``FY23`` is ``2023``."""
     return [number.replace(",", "") for number in _NUMBER.findall(plain_years(text))]

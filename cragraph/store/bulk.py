@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -14,7 +15,7 @@ from cragraph.documents import MAX_BYTES, Found, Limits, Skipped, discover
 from cragraph.documents.files import Paths
 from cragraph.errors import InputError
 from cragraph.store.collections import checked_name
-from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages
+from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messages, read
 from cragraph.store.records import (
     DEFAULT,
     FIELD,
@@ -29,7 +30,8 @@ from cragraph.store.records import (
     left_out,
     sha256_of,
 )
-from cragraph.store.store import BATCH
+from cragraph.store.store import BATCH, Store
+from cragraph.store.tables import StoredTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +156,15 @@ def ingest(
         StoreError: the store cannot be written (permissions, a full disk); what was in is still in.
         KeyboardInterrupt: with a note that says what was kept.
     """
-    options = split_options or SplitOptions()
+    options, within = split_options or SplitOptions(), limits or _LIMITS
+    if not isinstance(store, Store):  # a store of vectors alone keeps no columns
+        within = replace(within, rows=sys.maxsize)
     with nullcontext() if dry_run else store.taking_turns():
         moved = [] if collection is None else _moved(roots_of(paths), store, collection, dry_run)
         home = DEFAULT if collection is None else checked_name(collection)
-        run = Ingest(paths, store, options, max_bytes, prune, progress, limits or _LIMITS, clock, follow_links, home)
-        report = run.dry() if dry_run else run.done(messages(list(run.jobs), options, limits, run.given_up))
+        run = Ingest(paths, store, options, max_bytes, prune, progress, within, clock, follow_links, home)
+        reading = read if limits is None else messages
+        report = run.dry() if dry_run else run.done(reading([*run.jobs], options, within, run.given_up))
         return replace(report, moved=moved)
 
 
@@ -200,6 +205,7 @@ class Ingest:
         self._batch = _FIRST
         self._items: list[Item] = []
         self._ended: list[Origin] = []
+        self._tables: dict[str, Sequence[StoredTable]] = {}
         self._touched: list[Origin] = []
         self._report = IngestReport(notes=store.notes)
         self._doubts: dict[tuple[str, str], None] = {}
@@ -245,7 +251,7 @@ class Ingest:
         changed = [source for source in self.jobs if source in self._known]
         return replace(self._report, added=added, changed=changed, dry_run=True)
 
-    def done(self, read: Generator[Message, None, None]) -> IngestReport:
+    def done(self, reading: Generator[Message, None, None]) -> IngestReport:
         """Write the passages of the files read, then remove vanished files; returns the report."""
         index = self._store.index
         self._progress("")  # the number of files is known long before the first one is in
@@ -256,8 +262,8 @@ class Ingest:
                 index.touch(db, origin)
         self._turn = self._clock()
         try:
-            with closing(read):  # also if writing fails, so that no reader goes on
-                for message in read:
+            with closing(reading):  # also if writing fails, so that no reader goes on
+                for message in reading:
                     if message.source not in self.given_up:
                         self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
@@ -288,6 +294,8 @@ class Ingest:
         if piece.last:
             self._ended.append(origin)
             self._left_out.pop(job.source, None)
+            if piece.tables:
+                self._tables[job.source] = piece.tables
             if piece.left_out:
                 most = self._limits.chunks
                 self._left_out[job.source] = [most, piece.left_out, piece.of]
@@ -316,7 +324,9 @@ class Ingest:
         part = [item for item in self._items if reading and item.passage["source"] == reading.source]
         whole = self._items[: len(self._items) - len(part)]
         if self._ended:
-            self._store.commit([(origin.source, origin) for origin in self._ended], whole)
+            more = {"tables": self._tables} if self._tables else {}  # which a store of vectors alone does not keep
+            self._store.commit([(origin.source, origin) for origin in self._ended], whole, **more)
+            self._tables = {}
             self._keep_left_out()
         for origin in self._ended:
             (self._report.changed if origin.source in self._known else self._report.added).append(origin.source)

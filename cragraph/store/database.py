@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.store.records import batched
 
-VERSION: Final = 4  # a new version brings a step from the one before, in `upgrades`
+VERSION: Final = 5  # a new version brings a step from the one before, in `upgrades`
 _BATCH: Final = 500
 _BLOCK: Final = 1 << 20
 
@@ -57,6 +57,17 @@ CREATE TABLE staged (
 CREATE VIRTUAL TABLE words USING fts5(terms, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.:'");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
 """
+
+TABLES: Final = """
+CREATE TABLE tables (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, origin INTEGER NOT NULL, about TEXT NOT NULL, crc INTEGER NOT NULL
+);
+CREATE TABLE parts (
+    "table" INTEGER NOT NULL, col INTEGER NOT NULL, part INTEGER NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY ("table", col, part)
+);
+"""
+"""Large tables, in columns: what version 5 has beside version 4."""
 
 COLUMNS: Final = (
     "collection, chunk_id, doc_id, chunk_index, start_index, source, filename, page, metadata, context, text, extra"
@@ -97,6 +108,11 @@ def vector_crc(row: int, vector: bytes) -> int:
     return crc32(vector, row & 0xFFFFFFFF)
 
 
+def part_crc(table: int, column: int, part: int, data: bytes) -> int:
+    """The checksum of a part of a column."""
+    return crc32(data, crc32(f"{table} {column} {part}".encode()))
+
+
 def marks(values: Sequence[Any]) -> str:
     """A question mark for each of some values."""
     return ",".join("?" * len(values))
@@ -106,7 +122,8 @@ class Database:
     """One connection, used by one thread at a time; with `path` None the database is in memory.
 
     `read_only` says why it cannot be written. `opened` counts how often the file was opened: remembered row numbers are
-    valid for one opening. `misfits` are rows whose checksum did not fit when they were read.
+    valid for one opening. `misfits` are rows, and `spoilt_tables` large tables, whose checksum did not fit when they
+    were read. A file of the version before that cannot be written has no tables (`has_tables`).
     """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
@@ -119,6 +136,7 @@ class Database:
         self._content: _Content | None = None
         self.opened += 1
         self.misfits: set[int] = set()
+        self.spoilt_tables: set[int] = set()
         for file in () if self.path is None else (self.path, self.log, Path(f"{self.path}-shm")):
             if file.exists() and not file.is_file():
                 raise StoreError(
@@ -127,7 +145,7 @@ class Database:
                 )
         with self._explained():
             if self.path is None:
-                self._db = _connected(":memory:", create=True)
+                self._db, self.has_tables = _connected(":memory:", create=True), True
                 return
             if create and not self.path.exists():
                 with suppress(OSError):  # SQLite's own message is better
@@ -144,6 +162,7 @@ class Database:
                         self.read_only = str(error)
                 if not self.read_only:
                     raise
+            self.has_tables = _version(self._db) == VERSION
             self._file = self._identity()
             self._content = _Content.of(self.path)
 
@@ -311,6 +330,8 @@ class Database:
                 for what, sql, crc in (
                     ("passages", f"SELECT id, {COLUMNS}, crc FROM chunks", lambda *row: row_crc(row)),
                     ("vectors", "SELECT id, vector, crc FROM vectors", vector_crc),
+                    ("tables", "SELECT id, origin, about, crc FROM tables", lambda *row: row_crc(row)),
+                    ("parts of tables", 'SELECT "table", col, part, data, crc FROM parts', part_crc),
                 ):
                     if bad := sum(crc(*row[:-1]) != row[-1] for row in self._db.execute(sql)):
                         faults.append(f"{bad} {what} are not what was written")
@@ -394,15 +415,16 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
             if not (version := _version(db)):  # another process may have been quicker
-                for statement in SCHEMA.split(";\n"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version = {VERSION}")
-                version = VERSION
+                version = _made(db, SCHEMA + TABLES)
+            db.execute("COMMIT")
+        elif version == VERSION - 1:
+            db.execute("BEGIN IMMEDIATE")
+            version = _made(db, TABLES) if _version(db) == version else _version(db)
             db.execute("COMMIT")
         place = db.execute("PRAGMA database_list").fetchone()[2]
         if version == 0:
             raise StoreMissingError(f"No documents found in {place}. Run: cragraph ingest FOLDER")
-        if version != VERSION:
+        if version not in (VERSION, VERSION - 1):
             raise StoreError(
                 f"{place} is of version {version}; wanted {VERSION}: update cragraph, or move it away and run cragraph "
                 "ingest PATH."
@@ -414,6 +436,14 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _made(db: sqlite3.Connection, schema: str) -> int:
+    """Make what a schema has; gives the version that it is of."""
+    for statement in schema.split(";\n"):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version = {VERSION}")
+    return VERSION
 
 
 def _version(db: sqlite3.Connection) -> int:

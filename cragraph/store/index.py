@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from random import Random
 from sqlite3 import Connection
 from typing import Any, Final, cast
 
+from cragraph.documents.columns import TABLE_ROWS, Packed
+from cragraph.errors import StoreError
 from cragraph.language.words import terms
 from cragraph.passages import contextual_text
-from cragraph.store.database import COLUMNS, Database, marks, row_crc, vector_crc
+from cragraph.store.database import COLUMNS, Database, marks, part_crc, row_crc, vector_crc
 from cragraph.store.filters import Where, condition
 from cragraph.store.records import (
     DEFAULT,
@@ -26,6 +29,7 @@ from cragraph.store.records import (
     filterable,
     left_out,
 )
+from cragraph.store.tables import KeptTable, StoredTable, parts_of
 from cragraph.types import Passage
 
 SELECTED: Final = ", ".join(f"c.{name}" for name in ("crc", "id", *COLUMNS.split(", ")))
@@ -44,6 +48,9 @@ _FILES: Final = (
 )
 """Every state of every file; `complete` if all its passages are in."""
 
+SPOILT_TABLE: Final = "A table of the store is not what was written. Run cragraph ingest again on the same folders."
+Tables = Mapping[str, Sequence[StoredTable]]  # large tables by source
+NO_TABLES: Final[Tables] = {}
 Files = Sequence[tuple[str, Origin | None]]  # sources with their state; None for a removed source
 
 
@@ -57,11 +64,13 @@ class Index(Database):
 
     # -- writing, inside a transaction -----------------------------------------------------------------------
 
-    def commit(self, db: Connection, files: Files, items: Iterable[Item], generation: int) -> int:
+    def commit(
+        self, db: Connection, files: Files, items: Iterable[Item], generation: int, tables: Tables = NO_TABLES
+    ) -> int:
         """Make files hold exactly these passages and what was staged of them; items of no file are added.
 
-        A file without an origin is removed. Passages that no file holds are removed. Returns the number of new
-        passages.
+        `tables` are the large tables by source. A file without an origin is removed. Passages that no file holds are
+        removed. Returns the number of new passages.
         """
         before = {row for source, _ in files for row in self.rows_of(source)}
         kept = {origin: _origin_id(db, origin) for _, origin in files if origin}
@@ -79,6 +88,13 @@ class Index(Database):
         held = {row[0] for row in self.rows_in("SELECT DISTINCT chunk FROM holdings WHERE chunk IN (?)", before)}
         self.drop(db, before - held - written)
         self._rehome(db, held - written)
+        for origin, row in kept.items():
+            if origin.source in tables:
+                db.execute("DELETE FROM tables WHERE origin = ?", (row,))
+                for table in tables[origin.source]:
+                    _put_table(db, row, table)
+        _drop_tables(db)
+        self.spoilt_tables.intersection_update(row[0] for row in db.execute("SELECT id FROM tables"))
         return new
 
     def put(self, db: Connection, items: Sequence[Item], generation: int) -> tuple[int, set[int]]:
@@ -169,6 +185,7 @@ class Index(Database):
         db.execute("DELETE FROM staged WHERE source IN (SELECT source FROM origins WHERE collection = ?)", (home,))
         for table, key in (("origins", "collection"), ("fields", "collection"), ("collections", "id")):
             db.execute(f"DELETE FROM {table} WHERE {key} = ?", (home,))
+        _drop_tables(db)
 
     def rows_in_collection(self, name: str) -> set[int]:
         """The rows of the passages of a collection."""
@@ -307,6 +324,54 @@ class Index(Database):
         rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
         return [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
 
+    # -- large tables ----------------------------------------------------------------------------------------
+
+    def tables(self) -> list[KeptTable]:
+        """The large tables of all files, in order of name."""
+        if not self.has_tables:
+            return []
+        sql = (
+            "SELECT t.crc, t.id, t.origin, t.about, o.source, k.name FROM tables AS t JOIN origins AS o "
+            "ON o.id = t.origin JOIN collections AS k ON k.id = o.collection ORDER BY o.source, t.id"
+        )
+        found = []
+        for crc, number, origin, told, source, collection in self.rows(sql):
+            if row_crc((number, origin, told)) == crc:
+                found.append(KeptTable(source, collection, told, partial(self._parts, number)))
+            else:
+                self.spoilt_tables.add(number)
+        return found
+
+    def _parts(self, table: int, column: int, part: int | None = None) -> Iterator[Packed]:
+        sql = 'SELECT part, crc, data FROM parts WHERE "table" = ? AND col = ? AND coalesce(part = ?, 1) ORDER BY part'
+        for place, crc, data in self.rows(sql, (table, column, part)):
+            if part_crc(table, column, place, data) != crc:
+                self.spoilt_tables.add(table)
+                raise StoreError(SPOILT_TABLE)
+            yield Packed(column, place, data)
+
+    def take_tables(self, readable: Iterable[tuple[Origin, StoredTable]]) -> None:
+        """Take in what could be read of another file's tables; a file whose tables are gone is not in whole."""
+        with self.write() as db:
+            for origin, table in readable:
+                _put_table(db, _origin_id(db, origin), table)
+            wanted = (
+                f"SELECT DISTINCT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id JOIN chunks AS c "
+                f"ON c.id = h.chunk WHERE json_extract(c.metadata, '$.{TABLE_ROWS}') IS NOT NULL "
+                "AND o.id NOT IN (SELECT origin FROM tables)"
+            )
+            for row in self.rows(wanted):
+                _origin_id(db, Origin(*row)._replace(chunks=-1))
+
+    def readable_tables(self) -> Iterator[tuple[Origin, StoredTable]]:
+        """The large tables that can be read and are what was written, each with its file."""
+        known = {number: Origin(*row) for number, *row in self.read(f"SELECT o.id, {_ORIGIN} FROM {_ORIGINS}")}
+        for number, origin, told, crc in [*self.read("SELECT id, origin, about, crc FROM tables")]:
+            parts = [*self.read(f'SELECT col, part, data, crc FROM parts WHERE "table" = {number}')]
+            whole = row_crc((number, origin, told)) == crc and all(part_crc(number, *part) == c for *part, c in parts)
+            if whole and origin in known and len(parts) == parts_of(told):
+                yield known[origin], StoredTable(told, [Packed(*part[:3]) for part in parts])
+
     # -- reading the record of files -------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Origin]:
@@ -317,7 +382,9 @@ class Index(Database):
     def spoilt(self) -> set[str]:
         """The sources of damaged passages."""
         sql = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
-        return {row[0] for row in self.rows_in(sql, self.misfits)}
+        of_tables = "SELECT o.source FROM tables AS t JOIN origins AS o ON o.id = t.origin WHERE t.id IN (?)"
+        rows = chain(self.rows_in(sql, self.misfits), self.rows_in(of_tables, self.spoilt_tables))
+        return {row[0] for row in rows}
 
     def states(self, source: str) -> list[Origin]:
         """Every state of a source that holds passages."""
@@ -350,7 +417,9 @@ class Index(Database):
             "JOIN collections AS k ON k.id = c.collection WHERE c.id NOT IN (SELECT chunk FROM holdings)) "
             "GROUP BY source, home ORDER BY source, home"
         )
-        out, doubts = self.left_out(), dict[str, list[str]]()
+        out, doubts, tables = self.left_out(), dict[str, list[str]](), dict[str, list[str]]()
+        for table in self.tables():
+            tables.setdefault(table.source, []).append(table.said())
         for source, doubt in self.rows(
             "SELECT DISTINCT c.source, d.value FROM chunks AS c, json_each(c.extra, '$.doubts') AS d "
             "WHERE c.extra IS NOT NULL"
@@ -360,6 +429,7 @@ class Index(Database):
             StoredDocument(
                 source, filename_of(source), documents, chunks, size, sha256, bool(complete), home,
                 doubts=tuple(doubts.get(source, ())), left_out=out.get(source, ""),
+                tables=tuple(tables.get(source, ())),
             )
             for source, documents, chunks, size, sha256, complete, home in rows
         ]  # fmt: skip
@@ -403,6 +473,20 @@ def passage_of(row: Sequence[Any]) -> Passage:
     place: dict[str, Any] = dict(zip(_PLACE, row[2:], strict=False))
     known = json.loads(metadata) | (json.loads(extra) if extra else {})
     return cast("Passage", {"text": text, **place, "metadata": known, "retrieval_score": None, "rerank_score": None})
+
+
+def _put_table(db: Connection, origin: int, table: StoredTable) -> None:
+    sql = "INSERT INTO tables (origin, about, crc) VALUES (?, ?, 0) RETURNING id"
+    number = int(db.execute(sql, (origin, table.about)).fetchone()[0])
+    db.execute("UPDATE tables SET crc = ? WHERE id = ?", (row_crc((number, origin, table.about)), number))
+    rows = ((number, column, part, part_crc(number, column, part, data), data) for column, part, data in table.parts)
+    db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _drop_tables(db: Connection) -> None:
+    """Remove the tables of files that are gone."""
+    db.execute("DELETE FROM tables WHERE origin NOT IN (SELECT id FROM origins)")
+    db.execute('DELETE FROM parts WHERE "table" NOT IN (SELECT id FROM tables)')
 
 
 def _collection_id(db: Connection, name: str) -> int:

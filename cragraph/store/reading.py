@@ -20,9 +20,10 @@ from cragraph.documents.split import check_sizes
 from cragraph.errors import CragError
 from cragraph.process import COMMAND, alarm, bound_memory, own_output, send
 from cragraph.store.records import sha256_of
+from cragraph.store.tables import StoredTable, stored
 from cragraph.types import Passage
 
-_SPLITTER: Final = 5  # raised when loading or splitting changes so much that files should be read again
+_SPLITTER: Final = 6  # raised when loading or splitting changes so much that files should be read again
 COUNTING: Final = 5.0  # seconds at most for counting the rows of a file beyond its limit
 PIECE: Final = 128  # passages of a message at most, which bounds the memory for large files
 _AHEAD: Final = 1 << 20  # bytes of messages that may wait to be embedded, if the system's pipes hold as much
@@ -51,7 +52,7 @@ class Portion:
     """Some passages of a file, with `vectors` if its reader embeds; the `last` portion has the total.
 
     `left_out` is the place from which a file with too many chunks is left out, such as "row 50,001", and `of` the
-    length of the file, such as "100,000 rows"; both come with the last portion.
+    length of the file, such as "100,000 rows"; both come with the last portion, and so do the large `tables`.
     """
 
     source: str
@@ -62,6 +63,7 @@ class Portion:
     vectors: Any = None
     left_out: str = ""
     of: str = ""
+    tables: Sequence[StoredTable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ Message = Portion | Failed
 
 def read(
     sources: Iterable[str], options: SplitOptions, limits: Limits | None = None, given_up: Container[str] = ()
-) -> Iterator[Message]:
+) -> Generator[Message, None, None]:
     """Read every file as one or more portions, the last one marked; a failure ends a file's portions.
 
     A file in `given_up` is read no further.
@@ -99,7 +101,8 @@ def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Port
     passages: list[Passage] = []
     seen: set[str] = set()
     left_out = of = ""
-    documents = load(source, source=source, limits=limits)
+    tables: list[StoredTable] = []
+    documents = _noting(load(source, source=source, limits=limits), tables)
     for passage in _passages(documents, options):
         if passage["chunk_id"] in seen:
             continue
@@ -111,7 +114,17 @@ def _pieces(source: str, options: SplitOptions, limits: Limits) -> Iterator[Port
         if len(passages) > PIECE:
             yield Portion(source, digest, passages[:PIECE], last=False)
             passages = passages[PIECE:]
-    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out, of=of)
+    yield Portion(source, digest, passages, last=True, total=len(seen), left_out=left_out, of=of, tables=tables)
+
+
+def _noting(documents: Iterable[Document], tables: list[StoredTable]) -> Iterator[Document]:
+    """The documents, with the large tables that come by put into a list."""
+    for document in documents:
+        if document.table is not None:
+            metadata = {"format": document.format, "title": document.title}
+            metadata |= {"heading": document.headings[0].title} if document.headings else {}
+            tables.append(stored(document.doc_id, metadata, document.table))
+        yield document
 
 
 def _passages(documents: Iterable[Document], options: SplitOptions) -> Iterator[Passage]:

@@ -82,6 +82,8 @@ class StoredDocument:
     collection: str = DEFAULT
     doubts: tuple[str, ...] = ()
     left_out: str = ""
+    tables: tuple[str, ...] = ()
+    """Of each large table of the file, how it is kept: "1,000,000 rows as a table: …"."""
 
 
 Key = tuple[str, str]

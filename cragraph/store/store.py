@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -13,14 +14,15 @@ import numpy as np
 
 from cragraph.documents.document import TAKEN
 from cragraph.errors import InputError, StoreError, StoreLockedError, StoreMissingError
+from cragraph.language.tables import Table
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.store import upgrades
 from cragraph.store.collections import Held, checked_name, known_name, may_pass, with_names
 from cragraph.store.database import PATIENCE, WriteLock, remove
 from cragraph.store.dense import Dense
-from cragraph.store.filters import Where, checked_where
-from cragraph.store.index import Files, Index
+from cragraph.store.filters import Where, checked_where, fits
+from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
 from cragraph.store.lexical import Lexical
 from cragraph.store.records import (
     DEFAULT,
@@ -45,6 +47,8 @@ from cragraph.types import Passage
 
 NAME: Final = "cragraph.db"  # the file in a store's folder
 NEW: Final = "cragraph.new.db"  # the new file that will replace it
+NAMED_ROW: Final = 0.5  # the score of a row found by an exact value, if no passage has a score
+_ROW_ID: Final = re.compile(r"([0-9a-f]{16})\.([1-9]\d{0,9})")
 BATCH: Final = 256  # passages embedded and written at a time
 _AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
 _UPGRADED: Final = "upgraded"  # key: the files of the older version from which the store was made
@@ -89,8 +93,18 @@ class Store:
         return self._once(self._vectors.nearest, vectors[0], k, filters)
 
     def lexical(self, query: str, k: int, where: Where = None) -> list[Passage]:
-        """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1."""
-        return self._once(self._lexical, query, k, self._filters(where))
+        """The `k` passages that share the rarest words, best first; `retrieval_score` is BM25 in 0..1.
+
+        The rows of large tables that the query names by an exact value come before them.
+        """
+        filters = self._filters(where)
+        found = self._once(self._lexical, query, k, filters)
+        return [*self._rows_named(query, k, filters, found), *found][: max(k, 0)]
+
+    def _rows_named(self, query: str, k: int, where: Where, found: Sequence[Passage]) -> list[Passage]:
+        score = max((passage["retrieval_score"] or 0.0 for passage in found), default=0.0) or NAMED_ROW
+        rows = (table.row(number) for table in self.index.tables() for number in table.named(query, where)[:k])
+        return [cast("Passage", {**row, "retrieval_score": score}) for row in rows if fits(row, where)]
 
     def _once(self, search: Callable[..., list[Passage]], query: Any, k: int, filters: Where) -> list[Passage]:
         """The best `k` passages of a search without repetitions: a text may be in several collections."""
@@ -175,7 +189,19 @@ class Store:
 
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
-        return self.index.get(chunk_ids)
+        found = {passage["chunk_id"]: passage for passage in self.index.get(chunk_ids)}
+        rows = {i: row.groups() for i in chunk_ids if i not in found and (row := _ROW_ID.fullmatch(i))}
+        for table in self.index.tables() if rows else ():
+            for chunk_id, (key, number) in rows.items():
+                if table.key == key and int(number) <= table.size:
+                    found.setdefault(chunk_id, table.row(int(number) - 1))
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+    def tables(self, source: str, where: Where = None) -> list[Table]:
+        """The large tables of a source, with the rows that a filter lets through."""
+        filters = self._filters(where)
+        found = (table.table(filters) for table in self.index.tables() if table.source == source)
+        return [table for table in found if table]
 
     def count(self) -> int:
         """The number of passages."""
@@ -228,7 +254,8 @@ class Store:
         """The present degradations of this store, in plain sentences."""
         misfit = MISFIT.format(n=len(self.index.misfits)) if self.index.misfits else ""
         mended = self.index.meta(_MENDED, "")
-        return list(dict.fromkeys(filter(None, (*self._notes, mended, misfit))))
+        spoilt = SPOILT_TABLE if self.index.spoilt_tables else ""
+        return list(dict.fromkeys(filter(None, (*self._notes, mended, misfit, spoilt))))
 
     def problems(self) -> list[str]:
         """The faults of the store, each with its remedy; reads the whole store."""
@@ -320,20 +347,20 @@ class Store:
             stored = self._vectors.vectors([item.key[1] for item in made if item.vector is None])
             self.index.stage((i._replace(vector=i.vector or stored[i.key[1]].tobytes()) for i in made), origin)
 
-    def commit(self, files: Files, items: Sequence[Item]) -> int:
+    def commit(self, files: Files, items: Sequence[Item], tables: Tables = NO_TABLES) -> int:
         """Make files hold exactly these passages and what was staged of them, all at once; returns how many are new.
 
-        A file without an origin is removed. Passages that no file holds are removed. Items of no file in `files` are
-        added.
+        `tables` are the large tables by source. A file without an origin is removed. Passages that no file holds are
+        removed. Items of no file in `files` are added.
         """
         items = self._embedded(items)  # before the lock is taken: embedding takes long, writing does not
         with self.writing():
-            return self._write(files, self._embedded(items))
+            return self._write(files, self._embedded(items), tables)
 
-    def _write(self, files: Files, items: Sequence[Item]) -> int:
+    def _write(self, files: Files, items: Sequence[Item], tables: Tables = NO_TABLES) -> int:
         meta = next(({"dimension": len(item.vector) // 4} for item in items if item.vector), {})
         with self._change(**meta) as (db, number):
-            return self.index.commit(db, files, items, number)
+            return self.index.commit(db, files, items, number, tables)
 
     def _embedded(self, items: Sequence[Item]) -> list[Item]:
         """The items in storable form without repetitions, with vectors for texts that are not stored yet."""
@@ -380,7 +407,7 @@ class Store:
         if not where:
             return None
         where = with_names(where, self.names(), self.location)
-        fields = self.fields(where)
+        fields = self.fields(where) or self.fields()  # of all, where it searches an empty collection
         return checked_where(where, fields) if fields else None
 
     def _through(self, where: Where) -> list[str]:
@@ -423,6 +450,7 @@ class Store:
         with closing(Index(path)) as index:
             origins = self.index.readable_origins()
             kept, count = filled(index, self._embeddings, self.index.readable(), origins, meta)
+            index.take_tables(self.index.readable_tables())
         if not kept:
             remove(path)
             raise StoreError(

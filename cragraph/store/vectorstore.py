@@ -24,6 +24,7 @@ from cragraph.errors import (
     StoreError,
     StoreMismatchError,
 )
+from cragraph.language.tables import Table
 from cragraph.language.words import terms
 from cragraph.passages import as_passage, contextual_text
 from cragraph.store.collections import Held, checked_name
@@ -198,6 +199,10 @@ class LangChainStore:
         row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
         numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
         return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
+
+    def tables(self, source: str, where: Where = None) -> list[Table]:
+        """None: every row is a passage."""
+        return []
 
     def count(self) -> int:
         """The number of documents."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from cragraph.language.lexicon import LEXICON, words_of
-from cragraph.language.words import is_stopword, others, stem
+from cragraph.language.words import is_stopword, others, phrases, stem
 
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)?")
 _FILE: Final = re.compile(r"\b[\w-]+\.(?:csv|tsv|jsonl?|xlsx?|xlsm|docx|pptx|pdf|html?|md|txt|epub|eml|rst)\b", re.I)
@@ -176,6 +176,11 @@ class Asked:
     def between(self, start: int, end: int) -> list[Token]:
         """The words in a stretch of it."""
         return [t for t in self.tokens if start <= t.start < end]
+
+    @cached_property
+    def phrases(self) -> frozenset[str]:
+        """What a cell may say that the question says word for word."""
+        return phrases(self.text)
 
     @cached_property
     def counted(self) -> list[Token]:

@@ -12,12 +12,18 @@ from math import floor
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, NamedTuple
 
-from cragraph.errors import InputError
-from cragraph.language.lexicon import LEXICON
-from cragraph.language.tables import NO, YES, Column, Table, day_of, number_of
-from cragraph.types import Cited, Computed, Condition, Operand, Query
+import numpy as np
 
+from cragraph.errors import InputError
+from cragraph.language.headers import read_header
+from cragraph.language.lexicon import LEXICON
+from cragraph.language.tables import Column, Table, day_of, number_of
+from cragraph.types import Computed, Condition, Operand, Query
+
+Rows = np.ndarray[Any, np.dtype[np.int64]]
 CITED: Final = 12  # rows that are cited of those a figure was computed of
+LISTED: Final = 50_000  # rows that a list labels at most, and of which doubts are looked up
+GROUPS: Final = 10_000  # groups that are ranked at most
 NAMED: Final = 12  # rows or groups that a list or a ranking names at most
 PARTIAL: Final = 0.5  # the chance, at most, of a figure over a part of a file's rows: shown, and never accepted
 _EXACT: Final = Context(prec=200)
@@ -32,7 +38,7 @@ class _Total(NamedTuple):
     """The sum of an operand (or how many rows), the rows that have a figure, and how many have none."""
 
     value: Decimal
-    rows: Sequence[int]
+    rows: Rows
     missing: int
 
 
@@ -42,7 +48,7 @@ def compute(query: Query, table: Table, chance: float = 1.0) -> Computed:
         return _Engine(query, table).run(chance)
 
 
-def rows_with(where: Sequence[Condition], table: Table) -> list[int]:
+def rows_with(where: Sequence[Condition], table: Table) -> Rows:
     """The rows of a table that pass all conditions. Raises InputError for a condition that does not fit the table."""
     query: Any = {"operation": "count", "column": "", "where": where}
     return _Engine(query, table).rows(where)
@@ -60,24 +66,29 @@ class _Engine:
 
     # -- rows and sums -----------------------------------------------------------------------------------------
 
-    def rows(self, where: Sequence[Condition]) -> list[int]:
+    def rows(self, where: Sequence[Condition]) -> Rows:
         """The rows that pass all conditions."""
-        tests = [self._test(one) for one in where]
-        return [n for n in range(len(self.table.rows)) if all(test(n) for test in tests)]
+        passing = np.ones(self.table.size, dtype=bool)
+        for one in where:
+            column = self.table.columns[one["column"]]
+            passing &= np.array(self._passes(one, column), dtype=bool)[column.codes]
+        return np.flatnonzero(passing)
 
-    def _test(self, one: Condition) -> Any:
-        """What says of a row whether it passes a condition; a row without a value never passes."""
-        column, compare = self.table.columns[one["column"]], _TESTS.get(one["test"])
+    def _passes(self, one: Condition, column: Column) -> list[bool]:
+        """Whether each value of a column passes a condition; where nothing is known it never does."""
+        compare = _TESTS.get(one["test"])
         if compare is None or not one["values"] or (one["test"] not in ("=", "!=") and len(one["values"]) > 1):
             raise InputError(f"a condition came as {dict(one)!r}; wanted a test of {', '.join(_TESTS)}.")
-        given = [self._operand(column, value, one["test"]) for value in one["values"]]
-        known = self._values(column)
+        given, known = [self._operand(column, value, one["test"]) for value in one["values"]], column.known
         if column.kind == "date":
             # A month stands for all its days, and what is after it is after the last of them.
             length = min(map(len, given))
             given, known = [value[:length] for value in given], [day and day[:length] for day in known]
-        among = all if one["test"] == "!=" else any
-        return lambda n: known[n] is not None and among(compare(known[n], value) for value in given)
+        if one["test"] == "=":
+            among = {*given} - {None}
+            return [value in among for value in known]
+        every = [[value is not None and compare(value, operand) for value in known] for operand in given]
+        return [all(of) for of in zip(*every, strict=True)]
 
     def _operand(self, column: Column, value: str, test: str) -> Any:
         if column.kind == "number":
@@ -90,32 +101,32 @@ class _Engine:
             return day
         if test not in ("=", "!="):
             raise InputError(f"{column.name} holds words, which are not compared by {test}; wanted figures.")
-        return _truth(value) if column.kind == "flag" else _folded(value)
+        return column.read(value)
 
-    def _values(self, column: Column) -> Sequence[Any]:
-        if column.kind in ("number", "date"):
-            return column.numbers or column.days
-        said = [row.value(column.name) for row in self.table.rows]
-        return [_truth(value) if column.kind == "flag" else _folded(value) or None for value in said]
-
-    def figures(self, name: str) -> Sequence[Decimal | None]:
-        """The figures of a column, by row."""
+    def figures(self, name: str) -> Column:
+        """A column of figures."""
         if self.table.columns[name].kind != "number":
             raise InputError(
                 f"{name} of {self.table.name} does not hold figures of one unit; they are not computed with."
             )
-        return self.table.columns[name].numbers
+        return self.table.columns[name]
+
+    def with_value(self, rows: Rows, column: Column) -> Rows:
+        """Those of some rows of which the value of a column is known; InputError where there is none."""
+        known = np.array([value is not None for value in column.known], dtype=bool)
+        found: Rows = rows[known[column.codes[rows]]]
+        if not len(found):
+            raise InputError(f"no row of {self.table.name} has a figure there.")
+        return found
 
     def total(self, operand: Operand) -> _Total:
         """The sum of an operand, or the number of its rows."""
         rows = self.rows(operand["where"])
         if not operand["column"]:
             return _Total(Decimal(len(rows)), rows, 0)
-        figures = self.figures(operand["column"])
-        known = {n: figure for n in rows if (figure := figures[n]) is not None}
-        if not known:
-            raise InputError(f"no row of {self.table.name} has a figure there.")
-        return _Total(sum(known.values(), Decimal()), [*known], len(rows) - len(known))
+        column = self.figures(operand["column"])
+        known = self.with_value(rows, column)
+        return _Total(_sum(column, known), known, len(rows) - len(known))
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -151,9 +162,9 @@ class _Engine:
             costs = "costs" if len(total.rows) == 1 else "cost"
             text = f"{rows[:1].upper()}{rows[1:]} {costs} {shown(total.value, column)} in all{more}"
         made = self._made(text, total.value, column.unit, total, chance)
-        own = {t for row in self.table.totals if (t := number_of(row.value(column.name)))}
+        own = {t for row in self.table.totals if (t := number_of(row.get(column.name, "")))}
         if own and not self.own["where"] and total.value not in {t.value for t in own}:
-            stated = " or ".join(sorted(row.value(column.name) for row in self.table.totals))
+            stated = " or ".join(sorted(row.get(column.name, "") for row in self.table.totals))
             made["doubts"] = [*made.get("doubts", []), f"The table itself states a total of {stated}."]
         return made
 
@@ -163,15 +174,16 @@ class _Engine:
             raise InputError(
                 f"{column.name} of {self.table.name} holds nothing that has an order; wanted figures or dates."
             )
-        every, known = self.rows(self.own["where"]), self._values(column)
+        every = self.rows(self.own["where"])
+        found, known = self.with_value(every, column), column.known
         largest = self.query["operation"] == "largest"
-        found = sorted((n for n in every if known[n] is not None), key=lambda n: known[n], reverse=largest)
-        if not found:
-            raise InputError(f"no row of {self.table.name} has a figure there.")
-        last = known[found[min(most, len(found)) - 1]]
-        best = sorted(n for n in found if (known[n] >= last if largest else known[n] <= last))
-        best.sort(key=lambda n: known[n], reverse=largest)
-        labels = [self.table.label(n) for n in best]
+        order = sorted(np.unique(column.codes[found]).tolist(), key=lambda code: known[code], reverse=largest)
+        best = list[int]()
+        for code in order:
+            best += found[column.codes[found] == code].tolist()
+            if len(best) >= most:
+                break
+        labels = [self.table.label(n) for n in best[:LISTED]]
         ends = ("latest", "earliest") if column.kind == "date" or column.is_year else ("largest", "smallest")
         what = f"{ends[0] if largest else ends[1]} {column.header.words}"
         over = self._rows_said(len(found), self.own["where"])
@@ -181,17 +193,17 @@ class _Engine:
         else:
             have = "has" if len(best) == 1 else "have"
             text = f"{' and '.join(labels[:NAMED])} {have} the {what} of {over}: {self._cell(best[0], column)}"
-        value = self.table.rows[best[0]].value(column.name) if column.kind == "date" else known[found[0]]
-        total = _Total(Decimal(), best, len(every) - len(found))
+        value = column.value(best[0]) if column.kind == "date" else known[order[0]]
+        total = _Total(Decimal(), np.array(best), len(every) - len(found))
         return self._made(text, value, column.unit, total, chance, labels=labels, rows=len(found))
 
     def _listed(self, chance: float, *, named: bool) -> Computed:
         """The rows that pass, named or counted."""
         rows, where = self.rows(self.own["where"]), self.own["where"]
-        if named and not rows:
+        if named and not len(rows):
             raise InputError(f"no row of {self.table.name} passes.")
         tested = dict.fromkeys(self.table.columns[c["column"]] for c in where)
-        labels = [self.table.label(n) for n in rows] if named else []
+        labels = [self.table.label(n) for n in rows[:LISTED]] if named else []
 
         def told(n: int) -> str:
             cells = [self._cell(n, column) for column in tested if column.kind in ("number", "date")]
@@ -199,7 +211,7 @@ class _Engine:
 
         have = "has" if len(rows) == 1 else "have"
         each = " and ".join(f"{_condition(c)[1]} for {_condition(c)[0]}" for c in where)
-        whole = self._rows_said(len(self.table.rows), ())
+        whole = self._rows_said(self.table.size, ())
         text = f"{_count(len(rows)).capitalize()} of {whole} {have} {each}"
         if not where:
             text = f"There {'is' if len(rows) == 1 else 'are'} {whole.removeprefix('the ')}"
@@ -212,27 +224,25 @@ class _Engine:
     def _grouped(self, chance: float) -> Computed:
         query, column = self.query, self.table.columns.get(self.own["column"])
         key, of = self.table.columns[query["group"]], query.get("of", "sum")
-        keys = self._values(key)
-        figures = self.figures(column.name) if column and of != "count" else [Decimal(1)] * len(keys)
-        groups: dict[Any, list[int]] = {}
-        for n in self.rows(self.own["where"]):
-            if keys[n] is not None and figures[n] is not None:
-                groups.setdefault(keys[n], []).append(n)
-        if not groups:
-            raise InputError(f"no row of {self.table.name} has a figure there.")
+        taken = self.with_value(self.rows(self.own["where"]), key)
+        if column and of != "count":
+            taken = self.with_value(taken, self.figures(column.name))
+        codes = key.codes[taken]
+        groups = [taken[codes == code] for code in np.unique(codes)]
+        if len(groups) > GROUPS:
+            raise InputError(f"{key.name} of {self.table.name} has {len(groups):,} different values; too many to rank.")
 
-        def value(rows: Sequence[int]) -> Fraction:
-            total = sum((Fraction(figures[n] or 0) for n in rows), Fraction())
+        def value(rows: Rows) -> Fraction:
+            total = Fraction(_sum(column, rows) if column and of != "count" else len(rows))
             return total / len(rows) if of == "mean" else total
 
         smallest = query["operation"] == "smallest"
-        ranked = sorted(groups.values(), key=lambda rows: value(rows) * (1 if smallest else -1))
-        most = query.get("most", 1) if query["operation"] in ("largest", "smallest") else len(ranked)
-        best = [rows for rows in ranked if value(rows) == value(ranked[0])] if most == 1 else ranked[:most]
-        names = [self.table.rows[rows[0]].value(key.name) for rows in best]
-        taken, own = sum(map(len, groups.values())), column if of != "count" else None
-        over = f"{self._rows_said(taken, self.own['where'])}, by {key.header.words}"
-        first = rounded(value(best[0]))
+        valued = sorted(((value(rows), rows) for rows in groups), key=lambda one: one[0] * (1 if smallest else -1))
+        most = query.get("most", 1) if query["operation"] in ("largest", "smallest") else len(valued)
+        best = [one for one in valued if one[0] == valued[0][0]] if most == 1 else valued[:most]
+        names, own = [key.value(rows[0]) for _, rows in best], column if of != "count" else None
+        over = f"{self._rows_said(len(taken), self.own['where'])}, by {key.header.words}"
+        first = rounded(best[0][0])
         what = f"{'mean' if of == 'mean' else 'sum of'} {column.header.words}" if column and own else "number"
         if query["operation"] in ("largest", "smallest") and most == 1:
             end = {"largest": ("largest", "most"), "smallest": ("smallest", "fewest")}[query["operation"]]
@@ -240,25 +250,25 @@ class _Engine:
             have = "has" if len(names) == 1 else "have"
             text = f"{' and '.join(names[:NAMED])} {have} the {what} of {over}: {shown(first, own)}"
         else:
-            figured = [f"{name}, {shown(rounded(value(rows)), own)}" for name, rows in zip(names, best, strict=True)]
+            figured = [f"{name}, {shown(rounded(value), own)}" for name, (value, _) in zip(names, best, strict=True)]
             more = f"; and {len(figured) - NAMED} more" if len(figured) > NAMED else ""
             text = f"{what[:1].upper()}{what[1:]} of {over}: {'; '.join(figured[:NAMED])}{more}"
-        rows = [n for group in best for n in group]
-        inexact = any(value(group) != Fraction(rounded(value(group))) for group in best)
-        total = _Total(first, rows, 0)
+        inexact = any(value != Fraction(rounded(value)) for value, _ in best)
+        total = _Total(first, np.concatenate([rows for _, rows in best]), 0)
         unit = own.unit if own else ""
-        return self._made(text, first, unit, total, chance, labels=names, rows=taken, rounded=inexact)
+        return self._made(text, first, unit, total, chance, labels=names, rows=len(taken), rounded=inexact)
 
     def _two(self, other: Operand, chance: float) -> Computed:
         own, operation = self.own, self.query["operation"]
         one, two = self.total(own), self.total(other)
-        if not one.rows or not two.rows:
+        if not len(one.rows) or not len(two.rows):
             raise InputError(f"no row of {self.table.name} has a figure there.")
         columns = [self.table.columns.get(o["column"]) for o in (own, other)]
         if len({column.unit if column else "" for column in columns}) > 1:
             raise InputError(f"{own['column']} and {other['column']} of {self.table.name} have different units.")
         column = columns[0]
-        both = _Total(one.value, list(dict.fromkeys([*one.rows, *two.rows])), one.missing + two.missing)
+        either = np.array([*dict.fromkeys([*one.rows.tolist(), *two.rows.tolist()])])
+        both = _Total(one.value, either, one.missing + two.missing)
         first, second = (
             f"{self._of(a, b)} {shown(t.value, column)}" for a, b, t in ((own, other, one), (other, own, two))
         )
@@ -317,11 +327,7 @@ class _Engine:
         *, labels: Sequence[str] = (), rows: int | None = None, rounded: bool = False,
     ) -> Computed:  # fmt: skip
         """The record of a figure, with what is doubtful of the rows that it was computed of."""
-        cited: list[Cited] = []
-        for row in (self.table.rows[n] for n in total.rows[:CITED]):
-            passage = self.table.passages.get(row.chunk_id)
-            quote = passage["text"][row.start : row.end] if passage else ""
-            cited.append({"chunk_id": row.chunk_id, "start": row.start, "end": row.end, "quote": quote})
+        cited = [self.table.cite(int(n)) for n in total.rows[:CITED]]
         taken = len(total.rows) if rows is None else rows
         if len(total.rows) > CITED:
             text += f"; the first {CITED} of the rows are cited"
@@ -329,9 +335,7 @@ class _Engine:
             query=self.query, answer=text, value=value if isinstance(value, str) else plain(value), unit=unit,
             labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited, chance=chance,
         )  # fmt: skip
-        rests_on = [self.table.rows[n] for n in total.rows] + ([] if self.own["where"] else [*self.table.totals])
-        read = {row.chunk_id: None for row in rests_on} if self.table.passages else ()
-        doubts = [doubt for i in read for doubt in self.table.passages[i]["metadata"].get("doubts", ())]
+        doubts = [*self.table.doubts(map(int, total.rows[:LISTED]), not self.own["where"])]
         if left_out := self.table.left_out:
             made["answer"] += f" ({left_out})"
             made["chance"] = min(chance, PARTIAL)
@@ -349,8 +353,8 @@ class _Engine:
         return f"the {_count(count)} {what}{f' with {each}' if each else ''}"
 
     def _cell(self, n: int, column: Column) -> str:
-        number = column.numbers[n] if column.numbers else None
-        return shown(number, column) if number is not None else self.table.rows[n].value(column.name)
+        number = column.known[column.codes[n]] if column.kind == "number" else None
+        return shown(number, column) if number is not None else column.value(n)
 
     def _of(self, own: Operand, other: Operand) -> str:
         """What tells an operand from the other: its column, its rows, or both."""
@@ -372,17 +376,8 @@ class _Engine:
 
 def _condition(one: Condition) -> tuple[str, str]:
     """A condition in words: the column, and what it must be."""
-    name, values = Column(one["column"], "text").header.words, " or ".join(one["values"])
+    name, values = read_header(one["column"]).words, " or ".join(one["values"])
     return name, values if one["test"] == "=" else f"{_BEYOND[one['test']]} {values}"
-
-
-def _truth(value: str) -> str | None:
-    folded = _folded(value)
-    return "yes" if folded in YES else "no" if folded in NO else None
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _count(number: int) -> str:
@@ -414,6 +409,12 @@ def shown(value: Decimal, column: Column | None = None) -> str:
 def signed(value: Decimal, column: Column | None = None) -> str:
     """A figure with its sign."""
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{shown(abs(value), column)}"
+
+
+def _sum(column: Column, rows: Rows) -> Decimal:
+    """The sum of a column over rows of which it is known, exact: each value times how often it is there."""
+    codes, counts = np.unique(column.codes[rows], return_counts=True)
+    return sum((column.known[code] * int(count) for code, count in zip(codes, counts, strict=True)), Decimal())
 
 
 def _about(exact: Fraction, value: Decimal) -> str:

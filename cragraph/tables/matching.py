@@ -1,7 +1,8 @@
 """What the words of a question mean in one table: values of its cells, its columns, what its rows are."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal
 from typing import Final, NamedTuple, cast
 
 from cragraph.language.facts.numbers import value_of
@@ -32,7 +33,7 @@ from cragraph.tables.asked import (
     pole,
     same_words,
 )
-from cragraph.tables.engine import rows_with
+from cragraph.tables.engine import Rows, rows_with
 from cragraph.types import Condition
 
 Near = Callable[[str, Sequence[str]], Sequence[float]]
@@ -41,6 +42,7 @@ Near = Callable[[str, Sequence[str]], Sequence[float]]
 _ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"].split())}
 PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
 NEAR: Final = 0.55  # cosine from which on a word of the question means a column that it does not name
+MOST_VALUES: Final = 5_000  # different values of a column whose every word is held against the question
 DERIVED: Final = 5  # letters from which on a word that begins another is taken for what it is derived from
 
 
@@ -117,7 +119,7 @@ class Matching:
             for word in (self.at[n].stem, *map(stem, same_words(self.at[n]))):
                 by_stem.setdefault(word, set()).add(n)
         hits: dict[tuple[frozenset[int], frozenset[str], bool], list[str]] = {}
-        for value, words in _values_of(self.table, column.name).items():
+        for value, words in self._values(column).items():
             own = frozenset(words & by_stem.keys())
             # A word of the headings, such as "repair", names no value that merely holds it.
             if own == words or own - self.about - SAID - self.column_words:
@@ -138,10 +140,16 @@ class Matching:
         several = all(self.at[n].stem in self.about for n in tokens) or any(one.several for one in groups)
         return [Named(condition, tokens, any(one.partial for one in groups), several)]
 
+    def _values(self, column: Column) -> Mapping[str, frozenset[str]]:
+        """The values of a column with their words; of very many, those alone that the question says word for word."""
+        if column.distinct <= MOST_VALUES:
+            return _values_of(self.table, column.name)
+        return {value: frozenset(content_words(value)) for value in column.found(self.asked.phrases)}
+
     def _dates(self, column: Column, among: set[int]) -> list[Named]:
         """Months and years that the question names, where the column holds them."""
         dated = column.kind == "date"
-        days = [d for d in column.days if d] if dated else [str(n) for n in column.numbers if n is not None]
+        days = [str(day) for day in column.known if day is not None]
         years = {d[:4] for d in days}
         told = {n: self.at[n].text for n in among if self.at[n].text in years}
         months = {n: MONTHS[t.text.casefold()] for n, t in self.at.items() if n in among and _is_month(t)}
@@ -178,7 +186,7 @@ class Matching:
                 continue
             between = self.asked.text[token.start + len(token.text) : after.start]
             number = int(token.text) if token.text.isdigit() else _ONES.get(token.text.casefold())
-            if number and number in column.numbers and between in ("-", " "):
+            if number and Decimal(number) in column.known and between in ("-", " "):
                 condition: Condition = {"column": column.name, "test": "=", "values": [str(number)]}
                 return [Named(condition, frozenset({n, n + 1}), False, False)]
         return []
@@ -199,8 +207,8 @@ class Matching:
     def _flag(self, column: Column, tokens: frozenset[int], *, partial: bool) -> Named:
         """The rows that say yes to a column, or no where the question denies."""
         denied = self.asked.denied
-        said = (row.value(column.name) for row in self.table.rows)
-        value = next((v for v in said if (v.casefold() in NO) == bool(denied) and v), "no" if denied else "yes")
+        said = (value for value in column.values if value and (value.casefold() in NO) == bool(denied))
+        value = next(said, "no" if denied else "yes")
         extra = self.within(*denied.span()) if denied else set[int]()
         return Named({"column": column.name, "test": "=", "values": [value]}, tokens | extra, partial, False)
 
@@ -353,6 +361,11 @@ class Matching:
         """Whether what is counted is what the column that names the rows is called."""
         return any(self._means(token, self.label_words) for token in head)
 
+    def names_a_row(self, token: Token) -> bool:
+        """Whether a word is of the heading of a column that tells every row from the others: "order" of `order_id`."""
+        telling = (c for c in self.table.columns.values() if c.is_number_of and c.distinct == self.table.size)
+        return any(token.stem in words_of_column(column) for column in telling)
+
     def rows_are_periods(self) -> bool:
         """Whether a row sums up a time, rather than telling of one thing that happened then."""
         first = self.table.columns[self.table.labels[0]]
@@ -376,11 +389,12 @@ class Matching:
 
     def group(self, head: int | None) -> str | None:
         """The column that "which" asks for, where rows share its values."""
-        for column in self.table.columns.values() if head is not None else ():
-            if column.kind in ("text", "date") and self._means(self.at[cast(int, head)], words_of_column(column)):
-                values = [row.value(column.name) for row in self.table.rows]
-                if len(set(values)) < len(values):
-                    return column.name
+        if head is None or self.names_a_row(self.at[head]):
+            return None
+        for column in self.table.columns.values():
+            shared = column.kind in ("text", "date") and column.distinct < self.table.size
+            if shared and self._means(self.at[head], words_of_column(column)):
+                return column.name
         return None
 
     def column_years(self) -> list[str]:
@@ -392,22 +406,17 @@ class Matching:
         dated = [c for c in self.table.columns.values() if c.kind == "date" or c.is_year]
         return dated[0] if len(dated) == 1 else None
 
-    def when(self, row: int, column: Column) -> str:
-        """What a row has in such a column."""
-        value = (column.days or column.numbers)[row]
-        return str(value) if value is not None else ""
-
-    def rows(self, where: Sequence[Condition]) -> list[int]:
+    def rows(self, where: Sequence[Condition]) -> Rows:
         """The rows that some conditions name; bounds are not looked at."""
         return rows_with([one for one in where if one["test"] == "="], self.table)
 
     def counts(self, where: Sequence[Condition]) -> bool:
         """Whether there is anything to count: some rows, and not the one row that a name is of."""
         for one in (one for one in where if one["test"] == "="):
-            values = [row.value(one["column"]) for row in self.table.rows]
-            if self.table.columns[one["column"]].kind == "text" and len(set(values)) == len(values):
+            column = self.table.columns[one["column"]]
+            if column.kind == "text" and column.distinct == self.table.size:
                 return False
-        return bool(self.rows(where))
+        return len(self.rows(where)) > 0
 
     def unsaid(self, used: Collection[int], chosen: Chosen | None) -> set[int]:
         """The words with a meaning that neither operation, column, rows nor the table itself account for."""
@@ -490,8 +499,7 @@ def _values_of(table: Table, name: str) -> dict[str, frozenset[str]]:
     """The distinct values of a column with the words that tell them apart."""
     kept = table.__dict__.setdefault("_values", {})
     if name not in kept:
-        values = list(dict.fromkeys(row.value(name) for row in table.rows if row.value(name)))
-        words = {value: frozenset(content_words(value)) for value in values}
+        words = {value: frozenset(content_words(value)) for value in table.columns[name].values if value}
         common = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset[str]()
         kept[name] = {value: own - common for value, own in words.items() if own - common}
     found: dict[str, frozenset[str]] = kept[name]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Any, Final, NamedTuple, cast
 
+import numpy as np
 from typing_extensions import TypedDict, Unpack
 
 from cragraph.language.facts.numbers import value_of
@@ -256,10 +257,9 @@ class _Over(Matching):
         more: dict[str, Any] = {"most": most} if most > 1 else {}
         words = own | {n for n in heads if self.accounts_head(self.at[n])}
         # The cheapest is one of them; the one with the most is so with all of its rows.
-        if group and chosen.column.kind == "number" and (not dimension or asked.total):
-            values = [self.table.rows[n].value(group) for n in rows]
-            if len(set(values)) < len(values):
-                more |= {"group": group, "of": "sum"}
+        whole = group and chosen.column.kind == "number" and (not dimension or asked.total)
+        if group and whole and len(np.unique(self.table.columns[group].codes[rows])) < len(rows):
+            more |= {"group": group, "of": "sum"}
         return self._reading(operation, chosen, named, more, words=words)
 
     def _list(self) -> Reading | None:
@@ -370,7 +370,7 @@ class _Over(Matching):
             return self._reading("growth", late, named, {"against": against}, also=[early], words=said)
         if (period := self.period()) is None:
             return None
-        order = sorted({v for v in (self.when(n, period) for n in range(len(self.table.rows))) if v})
+        order = sorted({str(value) for value in period.known if value is not None})
         span = years if len(years) == 2 else order if not years else []
         named = [one for one in self.named(self.every - said) if one.condition["column"] != period.name]
         chosen = self.column(self.every - used_by(named) - said)
@@ -380,7 +380,7 @@ class _Over(Matching):
         first, last = (
             [*where, cast(Condition, {"column": period.name, "test": "=", "values": [v]})] for v in (span[0], span[-1])
         )
-        if not self.rows(first) or not self.rows(last):
+        if not len(self.rows(first)) or not len(self.rows(last)):
             return None
         more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
         return self._reading("growth", chosen, named, more, words=said)
@@ -496,8 +496,7 @@ class _Over(Matching):
             yield f"The rows of {name} are not what the question asks for."
         asked = {token.stem for token in self.at.values()}
         for other in self.table.columns.values():
-            values = [row.value(other.name) for row in self.table.rows]
-            if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, values)):
+            if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):
                 yield f"The question names {other.name}, whose figures are not of one unit."
 
     def _telling(self, named: Sequence[Named], columns: Sequence[Chosen]) -> bool:

@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from cragraph.documents.columns import TABLE_ROWS
 from cragraph.errors import CragError, StoreError
 from cragraph.language.cells import SEPARATOR
 from cragraph.language.tables import Table, tables_of
@@ -51,9 +53,18 @@ class StoredTables:
         if (known := self._known.get(key)) is None:
             passages = store.of_source(source, where, self._most + 1)
             whole = len(passages) <= self._most and not store.notes  # of a damaged store, rows may be gone
-            known = tables_of(passages) if whole else []
+            known = self._read(source, passages, where) if whole else []
             self._known.put(key, known)
         return known
+
+    def _read(self, source: str, passages: Sequence[Passage], where: Where) -> list[Table]:
+        """The tables of a file; of a large one the passages are a sample, and the store has all rows."""
+        large = self._store().tables(source, where)
+        tables = [
+            *large,
+            *(table for table in tables_of(passages) if table.headings not in {t.headings for t in large}),
+        ]
+        return tables if len(tables) > 1 else [replace(table, title="") for table in tables]
 
     def table(self, source: str, title: str, where: Where = None) -> Table | None:
         """One table of a file, None where it is gone."""
@@ -95,4 +106,5 @@ def _near(store: Store, question: str, where: Where) -> list[Passage]:
 
 def is_row_of_table(passage: Passage) -> bool:
     """Whether a passage holds rows of a table."""
-    return isinstance(passage["metadata"].get("row"), int) or SEPARATOR in passage["text"]
+    about = passage["metadata"]
+    return isinstance(about.get("row"), int) or TABLE_ROWS in about or SEPARATOR in passage["text"]

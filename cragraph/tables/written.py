@@ -94,14 +94,14 @@ class QueryModel(ChatPart):
 
 def told(table: "Table", most: int = SHOWN[0]) -> str:
     """A table in a few lines: its name, its columns with their values (of many, some and how many), its total rows."""
-    lines = [f"{table.name}, {len(table.rows)} rows"]
+    lines = [f"{table.name}, {table.size} rows"]
     for column in table.columns.values():
-        values = list(dict.fromkeys(row.value(column.name) for row in table.rows if row.value(column.name)))
-        more = f"; … {len(values)} different values" if len(values) > most else ""
+        values = [value for value in column.some if value]
+        more = f"; … {column.distinct:,} different values" if column.distinct > most else ""
         some = values if not more else values[: most // 3]
         lines.append(f"  {column.name} ({column.kind}): {'; '.join(value[:40] for value in some)}{more}")
     for row in table.totals:
-        lines.append(f"  total row, not among the rows: {SEPARATOR.join(cell.value for cell in row.cells)}")
+        lines.append(f"  total row, not among the rows: {SEPARATOR.join(row.values())}")
     return "\n".join(lines)
 
 
@@ -150,7 +150,7 @@ def _conditions(filters: Sequence[str], table: "Table") -> list[Condition] | Non
             return None
         values = [value.strip(" \"'") for value in re.split(r"\s+or\s+", match[3])]
         if table.columns[column].kind in ("text", "flag"):
-            known = {row.value(column).casefold(): row.value(column) for row in table.rows}
+            known = {value.casefold(): value for value in table.columns[column].found({v.casefold() for v in values})}
             if any(value.casefold() not in known for value in values):
                 return None
             values = [known[value.casefold()] for value in values]

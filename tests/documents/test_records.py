@@ -7,7 +7,7 @@ import pytest
 
 from cragraph.documents import Document, load, split
 from cragraph.documents.formats.delimited import CELL_LIMIT
-from cragraph.documents.records import GROUP, RowText, field_name, grouped, value_of
+from cragraph.documents.records import GROUP, Record, field_name, grouped, value_of
 from cragraph.errors import DocumentError
 from tests.support.cases import cases
 
@@ -76,7 +76,7 @@ def test_equal_groups_of_one_file_have_different_ids(tmp_path: Path) -> None:
 
 def test_groups_hold_every_line_once() -> None:
     lines = [f"line {n}" for n in range(500)]
-    text = "\n".join(draft.text for draft in grouped(map(RowText, lines)))
+    text = "\n".join(draft.text for draft in grouped(Record(0, "", {"": line}) for line in lines))
     assert text.splitlines() == lines
 
 

@@ -288,8 +288,8 @@ def test_no_figure_is_computed_over_a_table_of_which_a_row_rotted(tmp_path: Path
     with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
         ingest(tmp_path / "sales.csv", store, limits=None)
         source = (tmp_path / "sales.csv").as_posix()
-        assert [len(table.rows) for table in StoredTables(lambda: store).of(source)] == [8]
+        assert [table.size for table in StoredTables(lambda: store).of(source)] == [8]
         changed(tmp_path / "store", "UPDATE chunks SET text = replace(text, '7', '9') WHERE text LIKE '%region 7%'")
         assert StoredTables(lambda: store).of(source) == []
         assert ingest(tmp_path / "sales.csv", store, limits=None).changed == [source]
-        assert [len(table.rows) for table in StoredTables(lambda: store).of(source)] == [8]
+        assert [table.size for table in StoredTables(lambda: store).of(source)] == [8]

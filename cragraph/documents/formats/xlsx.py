@@ -14,7 +14,7 @@ from cragraph.documents.cell_format import BUILT_IN, shown
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.package import Package, package
-from cragraph.documents.records import RowText, Scalar, grouped
+from cragraph.documents.records import Record, Scalar, grouped
 from cragraph.documents.sheets import Merged, Row, merged_rows, sheet_drafts
 from cragraph.documents.signs import raised
 from cragraph.errors import DocumentError
@@ -145,7 +145,7 @@ class _Book:
             for part in self._parts.related(name, "/comments")
             for note in self._parts.xml(part).iterfind(".//{*}comment")
         ]
-        yield from grouped((RowText(note) for note in notes), self._limits)
+        yield from grouped((Record(0, "", {"": note}) for note in notes), self._limits)
 
     def _shared(self, name: str) -> Iterator[str]:
         """The texts that cells share, in order; they are held whole, unlike the sheets."""
