@@ -29,6 +29,7 @@ from typing import Any
 
 import langchain_chroma  # noqa: F401
 
+from cragraph.documents import Limits
 from cragraph.errors import CragError
 from cragraph.log import Entry, History
 from cragraph.passages import as_passages
@@ -37,6 +38,7 @@ from cragraph.testing import HashEmbeddings
 from lab.benchmarks.old_stores import version_3
 
 FILES, PARTS, LONG = 10, 3, 50
+ROWS = 20
 BATCH = 16
 """Small, so that a run of a second has every step of a large one: several batches, a long file."""
 
@@ -62,6 +64,9 @@ def documents(folder: Path, version: str) -> None:
         texts = (f"Part {i} of file{number} in version {changed}. " * 16 for i in range(parts))
         file.write_text(f"# File {number}\n\n" + "\n\n".join(texts), encoding="utf-8")
         os.utime(file, (OLD, OLD + (changed == "two")))
+    rows = "".join(f"{version} {n},{n}\n" for n in range(3 * ROWS))
+    (folder / "table.csv").write_text(f"row,of {version}\n{rows}", encoding="utf-8")  # is kept in columns
+    os.utime(folder / "table.csv", (OLD, OLD + (version == "two")))
     if version == "two":
         (folder / "new.md").write_text("Brought by version two.", encoding="utf-8")
 
@@ -104,7 +109,8 @@ class Scene:
         shutil.copytree(self.one if version == "one" else self.two, self.docs)
 
     def open(self, folder: Path, *, create: bool = True) -> Store:
-        """Open a store, whose batches are small."""
+        """Open a store, whose batches are small, and tables too from which on they are kept in columns."""
+        vars(import_module("cragraph.store.bulk"))["_LIMITS"] = Limits(rows=ROWS)
         for module in ("store", "bulk"):
             vars(import_module(f"cragraph.store.{module}"))["BATCH"] = BATCH
         return open_store(folder, self.embeddings(), create=create)
@@ -189,13 +195,18 @@ def contents(store: Store) -> State:
     vectors = store.vectors([chunk_id for _, chunk_id in keys])
     assert not keys or abs(vectors).sum(axis=1).all(), "a passage has no vector"
     held: dict[str, tuple[str, frozenset[str]]] = {}
+    chunks = 0
     for document in store.documents():
         assert document.complete, "a file is in by half"
         assert document.filename not in held, "a file is in two collections"
         texts = {passage["text"] for passage in store.of_source(document.source)}
+        chunks += len(texts)
+        for table in (table for table in store.index.tables() if table.source == document.source):
+            texts |= {table.row(number)["text"] for number in range(table.size)}
         held[document.filename] = document.collection, frozenset(texts)
     assert {Path(source).name for source in store.index.sources()} == set(held), "a file has no record"
-    assert sum(len(texts) for _, texts in held.values()) == len(keys), "passages are of no file"
+    assert chunks == len(keys), "passages are of no file"
+    assert len(store.index.tables()) == store.index.rows('SELECT count(DISTINCT "table") FROM parts')[0][0]
     if keys:
         found = store.lexical(store.get([keys[0][1]])[0]["text"], 1)
         assert found, "a passage is not found by its words"
