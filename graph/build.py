@@ -27,15 +27,15 @@ from cragraph.protocols import CALLERS_LOOP, Notes, deadline
 from cragraph.types import doubt_of
 
 Act = Callable[[Any, Context, Notes], dict[str, Any]]
-"""One verb of the loop: reads the state and the resolved options, notes what it did, returns the fields that change."""
+"""One step of the loop: reads state and resolved options, writes notes, and returns the changed fields."""
 
 Node = Callable[[Any, Runtime[Context]], dict[str, Any]]
 
-UNRESCUED: Final = ("review", "finalize")  # nodes whose failure has nowhere to go: the end must be reached
+UNRESCUED: Final = ("review", "finalize")  # nodes whose failure cannot be rescued: the end must be reached
 
 MOST_STEPS: Final = 5 * (MAX_ATTEMPTS + 1) + 2  # retrieve, rerank, generate, verify and requery in every pass
 
-HANDLER: Final = "__error_handler__"  # what LangGraph calls a handler of failures
+HANDLER: Final = "__error_handler__"  # LangGraph's name for a handler of failures
 WAYS: Final = {
     ("rerank", "generate"): "enough passages",
     ("rerank", "finalize"): "too few passages",
@@ -52,19 +52,19 @@ WAYS: Final = {
     ("review", "retrieve"): "search with queries",
     ("review", "requery"): "search",
 }
-"""What decides on the ways of the loop, in words, for its drawing."""
+"""The conditions of the loop's edges in words, for its drawing."""
 
 UNTOLD: Final = ("attempts", "timings_ms", "messages")
-"""What of a response a message does not carry: a thread keeps every message."""
+"""Fields of a response that a message does not carry, because a thread keeps every message."""
 
 TAKES: Final = ("question", "messages", "passages")
-"""What the loop takes of the state of a graph that it is a node of, unless it is told otherwise: never an answer, which
-would be verified at every turn of a thread."""
+"""The inputs that the loop takes from a parent graph's state by default: never an answer, which would be verified at
+every turn of a thread."""
 
 
 @dataclass
 class Channels(State):
-    """The state as LangGraph keeps it: a channel per field."""
+    """The state in LangGraph's form: a channel per field."""
 
     answer: Annotated[str | None, EphemeralValue] = None
     passages: Annotated[list[Any] | None, EphemeralValue] = None
@@ -73,18 +73,18 @@ class Channels(State):
 
 
 class _Open(dict[str, Any]):
-    """The properties of a form that lets every name through."""
+    """The properties of a schema that accepts every name."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
 class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled graph that refuses inputs and options that it does not know, by their names.
+    """A compiled graph that refuses unknown inputs and options by name.
 
-    As a node of another graph it takes its own keys of that graph's state, and leaves the others. Its loop is bounded
-    by `max_crag_attempts`: a smaller `recursion_limit` would only lose the answer, so it is raised. A checkpointer
-    keeps what a run ends with, unless the caller asks for every step (`durability`).
+    As a node of another graph it takes its own keys of that graph's state. `max_crag_attempts` bounds the loop: a
+    smaller `recursion_limit` would only lose the answer, so it is raised. A checkpointer keeps the end of a run, or
+    every step if the caller sets `durability`.
     """
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -100,7 +100,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             yield event
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Any:
-        """The drawing, without the handlers of failures, and with what decides on each way."""
+        """The drawing, without the handlers of failures and with the condition of each edge."""
         drawing = super().get_graph(config, xray=xray)
         drawing.nodes = {name: node for name, node in drawing.nodes.items() if not name.startswith(HANDLER)}
         drawing.edges = [
@@ -111,7 +111,8 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return drawing
 
     def get_context_jsonschema(self) -> dict[str, Any] | None:
-        """The form of the options, which LangGraph's server drops no misspelt one by: `_checked` refuses it by name."""
+        """The schema of the options. It accepts misspelt names, so that LangGraph's server does not drop them silently
+        and `_checked` can refuse them."""
         form = super().get_context_jsonschema()
         return form | {"properties": _Open(form["properties"])} if form and "properties" in form else form
 
@@ -138,7 +139,7 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return input
 
     def _taken(self, state: Any, known: Collection[str]) -> dict[str, Any]:
-        """What this graph reads of the state of a graph that it is a node of."""
+        """The inputs from a parent graph's state."""
         takes = getattr(self.builder, "takes", None) or {name: name for name in known}
         read = state.get if isinstance(state, Mapping) else partial(getattr, state)
         found = {name: read(theirs, None) for name, theirs in takes.items()}
@@ -160,14 +161,14 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         asks = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
         if asks is None or (isinstance(context, Context) and name not in context.model_fields_set):
             asks = cast(type[Context], self.builder.context_schema).model_fields[name].default
-        # A run that may wait for a person is kept before its stream ends: who reads the stream resumes it from there.
+        # A run that may wait for a person is saved before its stream ends, because the reader resumes it then.
         return given if chosen or asks or not saver else given | {"durability": "exit"}
 
 
 class AnsweringGraph(CheckedGraph):
-    """The loop, compiled; as a node of another graph it adds its answer, once, to that graph's messages."""
+    """The compiled loop; as a node of another graph it adds its answer once to that graph's messages."""
 
-    streams = False  # whether the draft's words are streamed as messages of the graph that this is a node of
+    streams = False  # whether a draft's words are streamed as messages of the parent graph
 
     def invoke(  # type: ignore[override]  # narrower: version v2, which wraps the response, is not for it
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -191,7 +192,7 @@ class AnsweringGraph(CheckedGraph):
         if not is_node(config) or not isinstance(response, dict) or not isinstance(response.get("answer"), str):
             return response
         held = (input.get if isinstance(input, Mapping) else partial(getattr, input))("messages", None)
-        # Messages that are none of LangChain's are kept by no channel that would add one to them.
+        # A list of foreign messages is not kept by a channel that could add one.
         if not all(isinstance(message, BaseMessage) for message in held or ()):
             return response
         doubt = doubt_of(response.get("decision"))
@@ -207,12 +208,12 @@ class AnsweringGraph(CheckedGraph):
 
 
 class ChattingGraph(AnsweringGraph):
-    """The loop as the node of a conversation: the sources stand below each answer."""
+    """The loop as the node of a conversation, with the sources below each answer."""
 
     streams = True
 
     def said(self, response: Mapping[str, Any]) -> str:
-        """The answer, and where each of its citations points, in a line each."""
+        """The answer, with a line for the place of each citation."""
         lines = [
             f"[{c['number']}] {place_of(c['metadata'])}: "
             + " … ".join(f"“{' '.join(quote.split())}”" for quote in c["quotes"] or [c["text"]])
@@ -222,7 +223,7 @@ class ChattingGraph(AnsweringGraph):
 
 
 class BoundedGraph(StateGraph[Any, Any, Any, Any]):
-    """A state graph whose compiled form checks its input, and stops at the most steps that its loop can need."""
+    """A state graph whose compiled form checks its input and has a recursion limit for its longest loop."""
 
     compiles_to: type[CheckedGraph] = CheckedGraph
 
@@ -238,7 +239,7 @@ class LoopGraph(BoundedGraph):
 
     compiles_to: type[CheckedGraph] = AnsweringGraph
     takes: Mapping[str, str] | None = None
-    """As a node of another graph: the inputs that it takes, each with the key of that graph's state."""
+    """The inputs that it takes as a node of another graph, each with the key in that graph's state."""
     doubt_in_text: bool = False  # whether a message begins with the doubt, beside `additional_kwargs`
 
     def compile(self, *args: Any, **kwargs: Any) -> AnsweringGraph:
@@ -247,14 +248,14 @@ class LoopGraph(BoundedGraph):
 
 
 def is_node(config: RunnableConfig | None) -> bool:
-    """Whether a graph that is called with this configuration is a node of another: it runs under that node's name."""
+    """Whether the graph of this configuration is a node of another graph: then it runs under that node's name."""
     return bool(config and config.get("configurable", {}).get("checkpoint_ns"))
 
 
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
     """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`.
 
-    Of the context of another graph, of which this one is a node, the fields that are options here count.
+    Of a parent graph's context, only the fields that are options here count.
     """
     given: Any = runtime.context
     if isinstance(given, Context):
@@ -278,8 +279,8 @@ def build_graph(
 ) -> LoopGraph:
     """Join the seven nodes into the loop; returns it uncompiled, so that the embedder picks the checkpointer.
 
-    `rescue` handles the failure of any node that works on a correction. `inputs` are what the loop takes of the state
-    of a graph that it is a node of, by name, or each with the key of that state. Raises InputError for another name.
+    `rescue` handles the failure of any node during a correction. `inputs` are the inputs that the loop takes from a
+    parent graph's state, by name, or each with its key there. Raises InputError for an unknown name.
     """
     options = defaults or context_schema()
 
@@ -326,7 +327,7 @@ def build_chat(loop: Any, context_schema: type[Context] = Context) -> StateGraph
 
 
 def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
-    """What an act changes, how long it took and what it noted added."""
+    """The fields that an act changes, with its time and its notes."""
     notes, begun = Notes(), time.perf_counter()
     context = context.resolved()
     with deadline(seconds_left(name, state, context)):
@@ -335,13 +336,13 @@ def take(name: str, act: Act, state: Any, context: Context) -> dict[str, Any]:
 
 
 def stopped(state: State, node: str, error: BaseException) -> dict[str, Any]:
-    """What is said of a correction that failed."""
+    """The note on a failed correction."""
     sentence = f"The correction stopped in {node}: {error}"
     return {"halted": sentence, "degraded": [*state.degraded, sentence]}
 
 
 def seconds_left(name: str, state: Any, context: Context) -> float | None:
-    """How long a run's model calls may still take; None without a deadline."""
+    """Seconds left for a run's model calls; None without a deadline."""
     if context.deadline_s is None:
         return None
     begins = not isinstance(state, State) or (name == "retrieve" and not state.queries)
@@ -349,7 +350,7 @@ def seconds_left(name: str, state: Any, context: Context) -> float | None:
 
 
 def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float) -> dict[str, Any]:
-    """The part of an update that says what ran, added to what the state (or a fresh run) already says."""
+    """The notes of a step, added to those of the state (or of a fresh run)."""
     base = {**vars(state), **update}
     seen = base["degraded"]
     added: dict[str, Any] = {
@@ -365,7 +366,7 @@ def noted(state: Any, update: dict[str, Any], notes: Notes, name: str, ms: float
 
 
 def step(name: str, act: Act, defaults: Context) -> Node:
-    """A node that runs `act` and adds to the state how long it took and what it noted."""
+    """A node that runs `act` and adds its time and notes to the state."""
 
     def node(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
         return take(name, act, state, context_of(runtime, defaults))
@@ -376,7 +377,7 @@ def step(name: str, act: Act, defaults: Context) -> Node:
 
 
 def rescue(state: Channels, error: NodeError) -> Command[str]:
-    """End a run whose correction failed, whatever the error, with the best attempt so far; without one, raise it."""
+    """End a run after a failed correction with the best attempt so far; without an attempt, raise the error."""
     if not state.attempts:
         raise error.error
     return Command(update=stopped(state, error.node, error.error), goto="finalize")

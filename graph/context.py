@@ -1,4 +1,4 @@
-"""What may change from run to run: the form that Studio shows, and what a caller passes as `context=`."""
+"""The options of a run: a caller's `context=`, and the form that Studio shows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
     "balanced": {"min_chunks": 2, "verify": True, "second_pass_k": 8},
     "high": {"min_chunks": 3, "verify": True, "second_pass_k": 10},
 }
-"""What a mode sets, unless it is set explicitly."""
+"""The options that each mode sets, unless they are set explicitly."""
 
 PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a text that must be one of some names, or begin with the prefix where there is one.
+    """Marks a text that must be one of these names, or begin with the prefix.
 
-    With `others`, what else there is, in words, any text that `known` knows will do as well.
+    With `others` (a description), any text that `known` accepts is valid too.
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class OneOf:
     known: Callable[[str], bool] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """What pydantic checks, and Studio shows as a form."""
+        """The schema that pydantic checks and Studio shows as a form."""
         if self.known is not None:
             return no_info_after_validator_function(self._checked, str_schema())
         named = literal_schema(list(self.names))
@@ -65,7 +65,7 @@ JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
 
 
 def _checked_window(value: Any) -> Any:
-    """One sentence for a wrong window, where pydantic would have one for each kind that it could have been."""
+    """One sentence for a wrong window, instead of pydantic's one per possible type."""
     number = str(value).strip()
     if value == "section" or (number.isdigit() and int(number) <= MAX_WINDOW):
         return value
@@ -73,12 +73,12 @@ def _checked_window(value: Any) -> Any:
 
 
 def _names(value: Any) -> Any:
-    """Collections as they are given: one or several in a text, with commas between them; `all` for no choice."""
+    """The collections from a text with commas, or a list; `all` means no choice."""
     given = [value] if isinstance(value, str) else value
     texts = [text for text in given if isinstance(text, str)] if isinstance(given, list | tuple) else []
     names = dict.fromkeys(name.strip() for text in texts for name in text.split(","))
     if value is not None and (not names or not all(names) or len(texts) != len(given)):
-        # None chosen must not mean all: a program may have found that a person may see none.
+        # An empty choice must not mean all: a program may have found that a person may see none.
         raise ValueError("wanted the name of a collection, or several, or all")
     return None if value is None or any(name.casefold() == "all" for name in names) else tuple(names)
 
@@ -105,9 +105,9 @@ _BOUNDS: Final = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}",
 
 
 def wrong_fields(error: ValidationError, model: type[BaseModel]) -> list[tuple[tuple[str, ...], Any, str]]:
-    """Each wrong field of a model once, with what came and what was wanted, in plain words.
+    """Each wrong field of a model once, with the given value and the wanted one in plain words.
 
-    Its place is a path, empty where no field is to blame; what was wanted is empty for a field that there is none of.
+    A field is a path, empty if the error has no field; the wanted value is empty for an unknown field.
     """
     found: dict[tuple[str, ...], tuple[Any, str]] = {}
     for problem in error.errors():
@@ -128,7 +128,7 @@ def wrong_fields(error: ValidationError, model: type[BaseModel]) -> list[tuple[t
 
 
 def options_of(given: Mapping[str, Any], model: "type[Context] | None" = None) -> "Context":
-    """The options of a run, read from a mapping; raises InputError that says which of them is wrong, and how."""
+    """The options of a run from a mapping. Raises InputError that names each wrong option."""
     model = model or Context
     try:
         return model(**given)
@@ -179,7 +179,7 @@ def _label(name: str, _: Any) -> str:
 
 
 def _with_other_names(schema: dict[str, Any]) -> None:
-    """The other names too: LangGraph's server leaves out what is not in the schema before the graph sees it."""
+    """The schema with the other names too, because LangGraph's server drops names that the schema lacks."""
     schema["properties"] |= {
         name: {"anyOf": [{"type": type_}, {"type": "null"}], "default": None, "description": text}
         for name, (type_, text) in OTHER_NAMES.items()
@@ -286,9 +286,9 @@ class Context(BaseModel):
         return read
 
     def resolved(self) -> Self:
-        """A copy in which the mode has filled every field that it presets and nobody set.
+        """A copy with every unset field filled in by the mode.
 
-        The collections are part of `where` in it, so that nothing searches beyond them.
+        In the copy the collections are part of `where`, so that every search is limited to them.
         """
         preset = PRESETS[self.mode]
         unset: dict[str, Any] = {name: value for name, value in preset.items() if getattr(self, name) is None}
@@ -298,7 +298,7 @@ class Context(BaseModel):
 
     @property
     def filter(self) -> dict[str, Any] | None:
-        """What is searched: `where`, in the collections that were chosen."""
+        """The filter of searches: `where`, limited to the chosen collections."""
         if self.collection is None:
             return self.where
         among: dict[str, Any] = {"collection": {"$in": list(self.collection)}}
@@ -306,33 +306,33 @@ class Context(BaseModel):
 
     @property
     def threshold(self) -> float | None:
-        """The confidence threshold where a person set one, else None: a calibration may have its own."""
+        """The confidence threshold if a person set one, else None, as a calibration may have its own."""
         return self.confidence_threshold if "confidence_threshold" in self.model_fields_set else None
 
     @property
     def line(self) -> Line:
-        """The line where no answer was judged, so that no calibration of a judge's scores counts."""
+        """The threshold if no answer was judged, so that no judge's calibration counts."""
         return Line() if self.threshold is None else Line(self.threshold, "person")
 
     @property
     def judging(self) -> dict[str, Any]:
-        """What a verifier is told of the run."""
+        """The arguments of the run for a verifier."""
         names = ("judge", "policy", "known_facts", "threshold", "on_low_confidence", "deadline_s")
         return {name: getattr(self, name) for name in names}
 
     def over(self, defaults: "Context") -> "Context":
-        """These options laid over some defaults: only what was set here counts."""
+        """These options over some defaults: only options that were set count."""
         return defaults.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
 JUDGING: Final = frozenset(
     {"confidence_threshold", "on_low_confidence", "judge", "policy", "known_facts", "deadline_s"}
 )
-"""The options that act where a given answer is verified and nothing is searched or written."""
+"""The options that have an effect on verifying a given answer without search and writing."""
 
 
 class JudgingContext(Context):
-    """Per-run options of the verify graph. Its form shows those that act; it takes any `Context`."""
+    """Per-run options of the verify graph. Its form shows the options with an effect; it accepts any `Context`."""
 
     model_config = ConfigDict(
         json_schema_extra=lambda form: form.update(

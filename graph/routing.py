@@ -1,4 +1,4 @@
-"""Where the loop goes: its edges in one table, and the decisions on them as pure functions of state and context."""
+"""Routing: the edges of the loop in one table, and their conditions as pure functions of state and context."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ def relevant(state: State) -> int:
 
 
 def wanted_chunks(state: State, context: Context) -> int:
-    """How many relevant passages the evidence gate wants.
+    """The number of relevant passages that the evidence gate requires.
 
     A mode never asks for more passages than there are in all, except `high`; an explicit `min_chunks` is exact.
     """
@@ -60,7 +60,7 @@ def why_unwritten(state: State, context: Context) -> str:
 def after_verify(state: State, context: Context) -> Literal["requery", "review", "finalize"]:
     """Accept at the threshold; correct while attempts are left and the last pass made progress; else stop.
 
-    What a person wrote is corrected by nobody.
+    An answer that a person wrote is not corrected.
     """
     return ended(state, context) if why_stopped(state, context) else "requery"
 
@@ -95,9 +95,9 @@ def after_requery(state: State, context: Context) -> Literal["retrieve", "genera
 
 
 def faults(attempt: Attempt) -> bool:
-    """Whether something of an attempt can be corrected: no answer, a claim that failed, a part that is left open.
+    """Whether an attempt can be corrected: it has no answer, a failed claim, or an open part.
 
-    Where no model judged, an answer that is not sure enough may be corrected, too.
+    If no model judged it, an answer of low confidence can be corrected too.
     """
     judged = judged_by_model(attempt)
     if attempt.get("answer") == IDK or failed_claims(attempt) or not judged.get("answers"):
@@ -106,18 +106,18 @@ def faults(attempt: Attempt) -> bool:
 
 
 def judged_by_model(attempt: Attempt) -> Mapping[str, Any]:
-    """What a model judged of a whole attempt (`verification.evidence.Judged`); empty where none did."""
+    """A model's judgement of a whole attempt (`verification.evidence.Judged`); empty without one."""
     return (attempt.get("read") or {}).get("judged") or {}
 
 
 def ended(state: State, context: Context) -> Literal["review", "finalize"]:
-    """The end, before which a person is asked where no attempt reached the threshold and the run wants it."""
+    """The end of the run, or the review by a person if no attempt reached the threshold and the run wants one."""
     asks = context.ask_on_low_confidence and state.attempts and not any(map(accepted, state.attempts))
     return "review" if asks else "finalize"
 
 
 def after_review(state: State, context: Context) -> Literal["finalize", "verify", "retrieve", "requery"]:
-    """What a person chose; a search without queries of their own gets them from the failed claims."""
+    """The node for a person's choice; a search without queries gets them from the failed claims."""
     if state.drafts:
         return "verify"
     if state.decided != "search":
@@ -126,17 +126,17 @@ def after_review(state: State, context: Context) -> Literal["finalize", "verify"
 
 
 def accepted(attempt: Attempt) -> bool:
-    """Whether an attempt was accepted, or nobody asked how good it is."""
-    return attempt.get("accepted", attempt["confidence"] is None) is not False  # a thread may be of before decisions
+    """Whether an attempt was accepted, or verification is off."""
+    return attempt.get("accepted", attempt["confidence"] is None) is not False  # a thread may be older than decisions
 
 
 def chosen(state: State) -> Attempt:
-    """The attempt that counts: what a person wrote, else the best."""
+    """The attempt that counts: a person's answer, else the best."""
     return state.attempts[-1] if state.decided == "edit" else best(state.attempts)
 
 
 def progressed(attempts: Sequence[Attempt]) -> bool:
-    """Whether the last pass found new passages or a better confidence than all before it; the first always did."""
+    """Whether the last pass found new passages or a higher confidence than all before it; true for the first pass."""
     *before, last = attempts
     if not before or last["new_passages"]:
         return True
@@ -144,12 +144,12 @@ def progressed(attempts: Sequence[Attempt]) -> bool:
 
 
 def worth(attempt: Attempt) -> tuple[bool, float]:
-    """What attempts are compared by: an accepted one goes before any other, then the confidence counts."""
+    """The sort key of attempts: accepted ones first, then by confidence."""
     return accepted(attempt), attempt["confidence"] or 0.0
 
 
 def best(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempt that is worth most; the earliest of equals, so that a later one must be better to win."""
+    """The best attempt; of equal ones the earliest, so that a later one must be better."""
     return max(attempts, key=lambda a: (*worth(a), -a["attempt"]))
 
 
@@ -160,13 +160,13 @@ def out_of_time(state: State, context: Context, now: float | None = None) -> boo
 
 
 def failed_claims(attempt: Attempt) -> list[Verdict]:
-    """The verdicts of an attempt that did not hold; opinions are not held against it."""
+    """The failed verdicts of an attempt, without opinions."""
     return [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and v["verdict"] != "supported"]
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where a node may lead, and what decides where there is more than one way; nowhere ends the run."""
+    """The targets of a node, and the condition if there are several; no target ends the run."""
 
     to: tuple[str, ...] = ()
     by: Callable[[State, Context], str] | None = None

@@ -1,7 +1,7 @@
 """State per step: plain JSON in every field, so that any checkpointer round-trips it.
 
-What a step writes to the `EPHEMERAL` fields only the next step sees, so that a new question on an old thread starts
-clean: `retrieve` has `queries` only when `requery` has just written them.
+Only the next step sees the values of `EPHEMERAL` fields, so that a new question on an old thread starts clean:
+`retrieve` has `queries` only when `requery` has just written them.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
 @dataclass
 class State:
-    """Everything that a run knows so far."""
+    """The state of a run."""
 
     question: str = ""
     answer: str | None = None
@@ -26,11 +26,11 @@ class State:
     messages: list[Any] | None = None
     queries: list[str] | None = None
 
-    asked: str = ""  # the question as it stands alone; differs from `question` only in a conversation
-    put: str = ""  # the question as it was put to the last run; on a thread, one that comes again may only be left over
+    asked: str = ""  # the question in a form that stands alone; differs from `question` only in a conversation
+    put: str = ""  # the question of the last run: on a thread, an equal `question` may be left over from it
     started: float = 0.0  # when the run began, in seconds since the epoch
     held: list[Passage] = field(default_factory=list)
-    available: int = 0  # how many passages there are in all: those given, or those in the store
+    available: int = 0  # number of all passages: given, or in the store
     seen: list[str] = field(default_factory=list)
     """Ids of every passage that the run has met, also those that reranking dropped."""
     read: list[str] = field(default_factory=list)  # ids of every passage that a pass was given to read
@@ -39,18 +39,18 @@ class State:
     rerank_gain: float | None = None  # mean score that the first pass's reranking gained over retrieval's order
     found: int = 0  # how many passages this pass's search brought that none before it did, kept or not
     searched: list[str] = field(default_factory=list)
-    carried: list[str] = field(default_factory=list)  # ids of the passages that the answer before cited
-    doubted: str = ""  # the answer before, where a person doubts it
+    carried: list[str] = field(default_factory=list)  # ids of the passages that the previous answer cited
+    doubted: str = ""  # the previous answer, if a person doubts it
     said: str = ""  # the reply to a turn that asks nothing of the documents
     cited: list[Any] = field(default_factory=list)  # the citations of that reply
     drafts: list[str] = field(default_factory=list)
     written: dict[str, float | None] = field(default_factory=dict)
-    """The drafts that a chat model wrote, each with the mean log-probability of its tokens where the server told it."""
-    search: list[str] = field(default_factory=list)  # what the writer of the draft wants searched for
-    computed: Computed | None = None  # what the draft states, where it was computed; in the end, what the answer does
+    """The drafts of a chat model, each with the mean log-probability of its tokens if the server told it."""
+    search: list[str] = field(default_factory=list)  # search words of the writer of the draft
+    computed: Computed | None = None  # the computation behind the draft; at the end, behind the answer
     attempts: list[Attempt] = field(default_factory=list)
-    halted: str = ""  # why no further correction can be made, where a part failed for good
-    decided: str = ""  # what a person chose last, where one was asked: accept, edit, search or abstain
+    halted: str = ""  # why no further correction can be made, after a permanent failure
+    decided: str = ""  # the last choice of a person: accept, edit, search or abstain
 
     degraded: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class CragInput(BaseModel):
 
 
 class Response(TypedDict):
-    """What a run returns: the answer with what was decided on it, and why."""
+    """The result of a run: the answer, the decision on it, and the reason."""
 
     question: str
     asked: Annotated[
@@ -140,7 +140,7 @@ class Response(TypedDict):
     llm_calls: int
     tokens: Annotated[dict[str, int], Field(description="What chat models `read` and `wrote`; empty where none ran.")]
     timings_ms: dict[str, float]
-    __interrupt__: NotRequired[Sequence[Any]]  # of a run that waits for a person, what it asks
+    __interrupt__: NotRequired[Sequence[Any]]  # the question to a person, for a run that waits
 
 
 _SHOWN: Final[dict[str, Any]] = {

@@ -1,1 +1,1 @@
-"""What the loop does: one verb per file."""
+"""The nodes of the loop: one verb per file."""

@@ -1,6 +1,6 @@
-"""Compute: an answer that is a figure over all rows of a stored table, and its working; and the same figure again.
+"""Compute: a figure over all rows of a stored table as the answer, with its working; and its recomputation.
 
-It is a part of two nodes, as `Generate` writes such an answer and `Verify` checks it by computing it anew.
+Two nodes use it: `Generate` writes such an answer, and `Verify` computes it again.
 """
 
 import logging
@@ -22,16 +22,16 @@ from cragraph.types import Computed, Passage
 logger = logging.getLogger(__name__)
 
 DOUBTED: Final = 0.6
-"""The chance, at most, of a figure of which the question does not name the table, the column and the rows."""
-NAME: Final = "computed"  # who wrote and who judged such an answer
+"""Probability at most of a figure whose table, column or rows the question does not name."""
+NAME: Final = "computed"  # names of writer and judge of such an answer
 
 
 @dataclass(frozen=True)
 class Compute:
-    """Answers by a query over the tables of the store; `sources` are the names of all that can be searched.
+    """Answers by a query over the tables of the store; `sources` are the names of all searchable sources.
 
-    `near` compares words in meaning. `write` has a capable chat model write the query, which is checked against
-    the tables and computed here; else the words of the question are read.
+    `near` compares words in meaning. With `write` a capable chat model writes the query, which is checked against the
+    tables and run here; otherwise the words of the question are read.
     """
 
     tables: StoredTables
@@ -40,14 +40,14 @@ class Compute:
     write: "QueryModel | None" = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> Computed | None:
-        """What the question comes to; None where it is no question of figures, or nothing is sure enough of it."""
+        """The computed answer; None if the question asks for no figure, or no reading is probable enough."""
         question, where = state.asked or state.question, filter_of(context, self.sources)
         if not state.searched or not question:
             return None
         tables = self.tables.about(question, state.held, where)
         if not tables:
             return None
-        # A call is worth its time where a table is among the passages that the search found nearest.
+        # A call is worth its time if a table is among the nearest passages of the search.
         near = {p["source"] for p in state.held if is_row_of_table(p)}
         asks = self.write is not None and any(table.source in near for table in tables)
         plan = self.write(question, tables, self.near, notes) if asks and self.write else Plan()
@@ -61,12 +61,12 @@ class Compute:
         if not found:
             return None
         best, made = found[0]
-        # A reading that says nothing of its own table is no rival of one that does.
+        # A reading without words of its table does not compete with a reading that has some.
         rivals = [(reading, other) for reading, other in found[1:] if _aside(reading) <= _aside(best)]
         differ = [r for r, other in rivals if (other["value"], other["labels"]) != (made["value"], made["labels"])]
         tied = any(odds(other.chance) >= RIVAL * odds(best.chance) for other in differ)
         chance = TIED * best.chance if tied else best.chance
-        # One doubt is told beside the figure; of two the figure is hardly what was asked.
+        # One doubt is shown beside the figure; with two doubts the figure is hardly the one asked for.
         if chance < FLOOR or len(best.doubts) > 1:
             return None
         notes.ran("generator", NAME)
@@ -80,12 +80,12 @@ class Compute:
         return self.tables.passages(computed)
 
     def again(self, computed: Computed, context: Context) -> Computed:
-        """The same query once more over the rows as they are now. Raises CragError where it cannot be computed."""
+        """The same query over the present rows. Raises CragError if it cannot be computed."""
         return self.tables.again(computed, filter_of(context, self.sources))
 
 
 def _run(readings: Sequence[Reading]) -> list[tuple[Reading, Computed]]:
-    """The readings that can be computed, with what they come to."""
+    """The readings that can be computed, with their results."""
     found = []
     for reading in readings:
         try:
@@ -96,5 +96,5 @@ def _run(readings: Sequence[Reading]) -> list[tuple[Reading, Computed]]:
 
 
 def _aside(reading: Reading) -> float:
-    """How much of a reading may be meant of any table."""
+    """How much of a reading is not specific to its table."""
     return reading.features["vague"] + reading.features["aside"]

@@ -1,4 +1,4 @@
-"""Finalize: the best attempt, what was decided on it, verified citations, the response."""
+"""Finalize: the best attempt with its decision and verified citations, as the response."""
 
 import re
 import time
@@ -26,43 +26,43 @@ from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, 
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
 INTERNAL = frozenset({"context", "verdicts", "verification", "read", "beside"})
-"""What an attempt keeps in the state; the response shows the verification where claims are asked for."""
+"""Fields of an attempt that stay in the state; the response shows the verification if claims are asked for."""
 
 WRITTEN = frozenset({"answer", "candidates", "queries"})
-"""What was written in an attempt, or searched for because of it; not shown where the response withholds some of it."""
+"""Fields of an attempt with written text or queries; hidden if the response withholds an answer."""
 
 QUOTING = ("issues", "degraded")
-"""What may quote an answer."""
+"""Fields that may quote an answer."""
 _WROTE = re.compile(r"(?<= wrote )(.*?) \(“.*?”\)", re.S)
 TOLD = (*SUMMARY, "answered", "supported", "crag_attempts")
-"""What is told of the verification of a withheld answer."""
+"""Fields of the verification that are shown for a withheld answer."""
 
-SHOWN = 3  # passages that are listed where nothing is answered
-UNREADABLE = "Nothing was searched:"  # how an answer begins that says why there is nothing to answer from
-EXCERPT = 300  # characters of one of them, where no sentence of it shares a word with the question
+SHOWN = 3  # passages listed in an abstention
+UNREADABLE = "Nothing was searched:"  # beginning of an answer on a missing store
+EXCERPT = 300  # characters of such a passage, if no sentence of it shares a word with the question
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a run ends with: the answer, what was decided on it, and why; `checked` is the verification behind it."""
+    """The end of a run: the answer, the decision and its reason; `checked` is the verification behind it."""
 
     answer: str
-    decision: Decision | None  # None where verification was off
+    decision: Decision | None  # None with verification off
     issues: Sequence[str] = ()
     checked: Verification | None = None
     citations: Sequence[Citation] = ()
-    computed: Computed | None = None  # the working of the answer, where it was computed
-    withheld: bool = False  # whether something that was written is not shown
+    computed: Computed | None = None  # the working of a computed answer
+    withheld: bool = False  # whether a written answer is withheld
 
     @property
     def abstained(self) -> bool:
-        """Whether nothing is answered."""
+        """Whether the run abstains."""
         return self.decision is not None and self.decision.outcome == "refused"
 
 
 @dataclass(frozen=True)
 class Ways:
-    """What may bring an answer after all, in the words of the place where it was asked."""
+    """Advice after an abstention, in words for the place where the question was asked."""
 
     filter: str = "a filter"
     model: str = "a chat model"
@@ -70,14 +70,14 @@ class Ways:
 
 @dataclass(frozen=True)
 class Finalize:
-    """Write the response; `unanswered` finds what an answer leaves out, `weights` score a pruned one."""
+    """Write the response; `unanswered` finds open parts of the question, `weights` score a pruned answer."""
 
     unanswered: Callable[[str, str], list[str]] | None = None
     log: Callable[[Mapping[str, Any]], None] | None = None
     weights: Mapping[str, Weights] | None = None
     ways: Ways = Ways()
     speak: Callable[[str], None] | None = None
-    """Streams the answer once it is decided, where it was verified: drafts are not streamed then."""
+    """Streams the decided answer if verification is on, as drafts are not streamed then."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
@@ -87,7 +87,7 @@ class Finalize:
         if near and state.attempts:
             issues.append(to_try(state, context, self.ways))
         if self.unanswered and context.verify and not ended.abstained:
-            # The reader knows better than shared words whether the whole question is answered.
+            # The reader is better than shared words at finding open parts.
             read = checked.answered if checked else None
             open_parts = gaps(state.asked or state.question, ended.answer, self.unanswered, read)
             issues += [issue for issue in open_parts if read is None or issue != EVADES]
@@ -124,13 +124,13 @@ class Finalize:
 
 
 def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> Response:
-    """The response to the best attempt: what was decided on it, a person's decision before it."""
+    """The response to the best attempt by its decision; a person's decision goes before."""
     if state.said:
         return Response(state.said, None, citations=state.cited)
     halted = [state.halted] if state.halted else []
     if not state.attempts:
         why = state.halted or too_little(state, context)
-        # Who reads the answer alone must not take a missing store for documents that do not say.
+        # A reader of the answer alone must not take a missing store for documents without the answer.
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
         return Response(answer, unanswered(context.line, why), [why])
     attempt = chosen(state)
@@ -158,7 +158,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
 
 
 def told_of_doubt(ended: Response, state: State) -> Response:
-    """The answer to a doubt: yes where the answer before holds, no where another takes its place."""
+    """The reply to a doubt: yes if the previous answer holds, no if another replaces it."""
     if not state.doubted or ended.abstained or ended.decision is None:
         return ended
     same = bare(without_markers(ended.answer)) == bare(without_markers(state.doubted))
@@ -168,14 +168,14 @@ def told_of_doubt(ended: Response, state: State) -> Response:
 
 
 def not_read(state: State) -> str:
-    """What of the question and its passages no model read, where a chat model did not; empty where all was read."""
+    """A note on the language of question and passages if no model read it; empty if all was read."""
     if state.models.get("generator") not in (None, "extractive"):
         return ""
     return unread(state.asked or state.question, [passage["text"] for passage in state.held])
 
 
 def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]) -> Response:
-    """What `prune` leaves of an answer below the threshold; an abstention where it leaves nothing."""
+    """The pruned answer below the threshold; an abstention if nothing is left."""
     text, left = pruned(attempt["answer"], checked, weights)
     if not text:
         why = "No sentence of the answer is supported."
@@ -189,29 +189,29 @@ def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weigh
 
 
 def refused(decision: Decision, checked: Verification, issues: Sequence[str], context: Context) -> Response:
-    """An abstention; its issues quote nothing of the answer that is withheld, unless the claims are asked for."""
+    """An abstention; its issues do not quote the withheld answer, unless the claims are asked for."""
     told = [issue if context.show_claims else unquoted(issue) for issue in issues]
     return Response(IDK, decision, told, checked, withheld=True)
 
 
 def unquoted(issue: str) -> str:
-    """An issue, or a sentence on what was degraded, without what it quotes of the answer."""
+    """An issue, or a degradation, without its quotes of the answer."""
     if issue.startswith((UNCHECKED, QUOTES_CONTRADICT, DIFFER)):
         return f"{issue.partition(': “')[0]}."
     return _WROTE.sub(r"\1", issue)
 
 
 def unquoting(sentences: Sequence[str]) -> list[str]:
-    """Issues, or what was degraded, without what they quote of the answer."""
+    """Issues, or degradations, without their quotes of the answer."""
     return [unquoted(sentence) for sentence in sentences]
 
 
 def gaps(
     question: str, answer: str, unanswered: Callable[[str, str], list[str]], read: float | None = None
 ) -> list[str]:
-    """What the answer seems to leave out: support says that it is true, not that it is an answer.
+    """The parts of the question that the answer leaves open: a supported answer need not be a complete one.
 
-    Where the reader says that the whole question is answered (`read`, 0..1), no part is open.
+    If the reader finds the whole question answered (`read`, 0..1), no part is open.
     """
     parts = unanswered(question, answer) if question else []
     if parts == [question]:
@@ -229,7 +229,7 @@ def answered(
     issues: Sequence[str],
     computed: Computed | None = None,
 ) -> Response:
-    """An answer with its citations, and what was found of it."""
+    """An answer with its citations and issues."""
     rows = len(computed["cited"]) if computed else sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(
         answer, checked.claims if checked else [], passages, most=max(MOST_CITATIONS, min(rows, MOST_ROWS))
@@ -239,21 +239,21 @@ def answered(
         span = spans.get(citation["chunk_id"])
         citation["answer_start"], citation["answer_end"] = (span["start"], span["end"]) if span else (None, None)
     if checked and checked.unread:
-        # Who reads the answer alone must not take it for one that was understood.
+        # A reader of the answer alone must see that its language was not read.
         text = f"{checked.unread}\n{text}"
     return Response(text, decision, issues, checked, citations, computed)
 
 
 def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:
-    """The response's `verification`; all of it only where it was asked for, nothing where nothing was judged."""
+    """The response's `verification`: in full only if asked for, empty if nothing was judged."""
     checked, decision = ended.checked, ended.decision
     if decision is None or not context.verify or (checked and checked.unjudged and not checked.claims_checked):
         return None
-    # Where nothing was written, there is nothing to verify and something to say.
+    # Without an answer there is nothing to verify, but a reason to give.
     checked = checked or Verification(0.0, threshold=decision.threshold, set_by=decision.set_by, decision=decision)
     found = checked.to_dict() if context.show_claims else checked.summary()
     if context.show_claims:
-        # The response says of the evidence which chunk holds it, too.
+        # In the response, evidence has the id of its chunk too.
         found["claims"] = [claim_row(verdict) | {"evidence": verdict["evidence"]} for verdict in checked.claims]
     elif ended.abstained and "unverified_claims" in found:
         found |= {"unverified_claims": [], "issues": [unquoted(issue) for issue in found["issues"]]}
@@ -261,7 +261,7 @@ def block(ended: Response, context: Context, corrections: int) -> dict[str, Any]
 
 
 def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
-    """A refused response as it is where nobody asked for the claims: nothing in it quotes what is withheld."""
+    """A refused response without claims and without quotes of the withheld answer."""
     found, hidden = response["verification"], INTERNAL | WRITTEN
     if found is not None:
         found = {name: found[name] for name in TOLD if found.get(name) is not None}
@@ -274,10 +274,10 @@ def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def verification_of(attempt: Attempt, context: Context) -> Verification | None:
-    """The verification of an attempt; None where nothing was verified.
+    """The verification of an attempt; None if nothing was verified.
 
-    A thread may have been saved by a version that wrote no decision down: it is decided on by the options of this run,
-    with what the numbers tell of the reader.
+    A thread may have been saved by a version without decisions: then the options of this run decide, with the saved
+    values of the reader.
     """
     if "verification" not in attempt:
         return None
@@ -291,7 +291,7 @@ def verification_of(attempt: Attempt, context: Context) -> Verification | None:
 
 
 def decision_of(attempt: Attempt, context: Context) -> Decision | None:
-    """What was decided on an attempt; None where verification was off."""
+    """The decision on an attempt; None with verification off."""
     if written := attempt.get("decision"):
         return Decision.from_dict(written)
     if checked := verification_of(attempt, context):
@@ -300,7 +300,7 @@ def decision_of(attempt: Attempt, context: Context) -> Decision | None:
 
 
 def nearest(state: State) -> list[Nearest]:
-    """The first passages that were read, each by the sentence that shares most with the question."""
+    """The first passages read, each by its sentence that shares most words with the question."""
     terms = set(content_words(state.asked or state.question))
 
     def shared(text: str) -> float:
@@ -315,7 +315,7 @@ def nearest(state: State) -> list[Nearest]:
 
 
 def to_try(state: State, context: Context, words: Ways) -> str:
-    """What may bring an answer after all."""
+    """Advice after an abstention."""
     ways = ["other words"]
     if any(attempt.get("queries") for attempt in state.attempts):
         ways.append("all documents" if context.sources or context.where else words.filter)

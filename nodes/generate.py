@@ -1,4 +1,4 @@
-"""Generate: write the answer from numbered passages, or correct the one before."""
+"""Generate: write the answer from numbered passages, or correct the previous one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from cragraph.search.neighbours import read_wide
 from cragraph.types import IDK
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
-QUOTING_S = 1.0  # seconds of a run's deadline that are kept for a quotation if the model does not answer in time
+QUOTING_S = 1.0  # seconds of the deadline reserved for a quotation if the model does not answer in time
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Generate:
 
     generator: Generator
     compute: Compute | None = None
-    """Answers what a table computes; where it is not sure, the generator writes."""
+    """Computes answers over tables; without a result the generator writes."""
     first: Callable[[State, Context, Notes], str] | None = None
-    """What is accepted without the generator, which then is not asked; empty where nothing is."""
+    """Finds an answer that is accepted without asking the generator; empty if there is none."""
     quoting: Generator | None = None
     """Quotes the passages if the server of the generator's model fails before anything is written."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return the drafts; on later passes they are written from the best attempt and what failed in it."""
+        """Return the drafts; on later passes they are written from the best attempt and its failed claims."""
         if state.drafts and not state.attempts:
             return {}
         if context.best_of > 1 and not getattr(self.generator, "varies", True):
@@ -47,7 +47,7 @@ class Generate:
         if tries and self.first is not None and (said := self.first(state, context, notes)):
             return {"drafts": [said], "written": {}, "computed": None, "search": []}
         notes.ran("generator", self.generator.name)
-        # No word is streamed before it was judged; where nobody judges, all are.
+        # Words are streamed only after judging; with verification off, all at once.
         quiet = bool(context.verify)
         read = as_evidence(read_wide(state.held), notes.degraded)
         brief = Brief(question=state.asked or state.question, passages=read, quiet=quiet)

@@ -1,4 +1,4 @@
-"""Requery: turn what failed and what is still unanswered into targeted queries."""
+"""Requery: turn failed claims and unanswered parts into targeted queries."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from cragraph.verification.result import word_for_word
 
 @dataclass(frozen=True)
 class Requery:
-    """Ask only for what the best attempt lacks.
+    """Writes queries for the parts that the best attempt lacks.
 
-    The model that declined, and the one that judged, say what to search for in the same reply, so that no call is spent
-    on it; `writer` writes the queries of the first correction where neither did, and `embedded` all others.
+    A model that declined or judged gives search words in the same reply, so that no call is spent on them. Otherwise
+    `writer` writes the queries of the first correction, and `embedded` all others.
     """
 
     writer: QueryWriter
@@ -50,12 +50,12 @@ class Requery:
             gaps = self.unanswered(question, answer) if question else []
         failed = failed_claims(attempt)
         if not failed and not gaps:
-            # All hold, but not surely enough: look for the one with the least support. The words of a quotation would
-            # find the passage that it is from.
+            # All claims hold, but the confidence is too low: search for the claim with the least support. The words of
+            # a quotation would only find its own passage.
             counted = [v for v in attempt.get("verdicts", []) if v["type"] != "opinion" and not word_for_word(v)]
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
-        # A model that judged says what is wrong and open: no call is spent on other words for it. A second round of a
-        # model's queries finds little that is new.
+        # A judging model has named what is wrong and open: no further call is needed. A second round of a model's
+        # queries finds little that is new.
         known = bool(judged) or len(state.attempts) > 1
         writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)
@@ -64,6 +64,6 @@ class Requery:
 
 
 def fresh(queries: Sequence[str], before: Sequence[str]) -> list[str]:
-    """The queries without those that were searched before in the same words, whatever their order."""
+    """The queries without those that were searched before in the same words in any order."""
     known = [frozenset(content_words(query)) for query in before]
     return [query for query in queries if frozenset(content_words(query)) not in known]

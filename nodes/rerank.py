@@ -16,21 +16,20 @@ from cragraph.search.rerankers import rerank_gain
 from cragraph.types import Attempt, Passage
 
 CAPABLE_K = 8
-"""Passages that a capable model reads: of the answers that stand in one passage, the first five of the reranked hold
-.90, the first eight .93, the first twelve .97."""
-TABLES = 2  # small tables that a capable model reads whole
-READ_AGAIN = 4  # passages of the first pass that it reads again beside those of a later search
-ROWS_BESIDE = 20  # rows that are kept beside the best passages where a question asks for all that match
+"""Passages for a capable model: of answers that stand in one passage, the first five reranked passages hold .90, the
+first eight .93, the first twelve .97."""
+TABLES = 2  # whole small tables for a capable model
+READ_AGAIN = 4  # passages of the first pass that it reads again with those of a later search
+ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for all that match
 NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
 """Gives passages the chunks `around` them."""
 
 
 @dataclass(frozen=True)
 class Rerank:
-    """Keep `top_k` passages on the first pass and `second_pass_k` on later ones, and find the text around them.
+    """Keeps `top_k` passages on the first pass and `second_pass_k` on later ones, and finds the text around them.
 
-    A `capable` model reads `capable_k` passages where nobody set another number, and on later passes the best of the
-    first pass as well.
+    A `capable` model reads `capable_k` passages by default, and on later passes the best of the first pass as well.
     """
 
     reranker: Reranker
@@ -39,10 +38,10 @@ class Rerank:
     neighbours: NeighbourFinder | None = None
     capable: Callable[[], bool] = bool
     whole: Callable[[str, Mapping[str, Any] | None], list[Passage]] | None = None
-    """The rows of a file, where these are few enough to be read whole; none otherwise."""
+    """Finds the rows of a file if they are few enough to be read whole; none otherwise."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return the kept passages, best first; on later passes, what already proved a claim is kept too."""
+        """Return the kept passages, best first; on later passes, passages that support a claim are kept too."""
         if not state.held:
             return {"relevant": 0, "new_passages": 0}
         notes.ran("reranker", self.reranker.name)
@@ -51,11 +50,11 @@ class Rerank:
         pool = merge(state.held, proven)
         ranked = self._ranked(query, pool, notes) if query else pool
         if not state.attempts:
-            # Passages that the caller chose are all kept; what was searched is cut to the best.
+            # The caller's passages are all kept; searched passages are cut to the best.
             usual = max(self.top_k, self.capable_k) if self.capable() else self.top_k
             size = (context.top_k or usual) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
-            # What the answer before cited is read first: a follow-up asks more about it.
+            # Passages that the previous answer cited are read first: a follow-up asks more about them.
             carried = {p["chunk_id"]: p for p in ranked if p["chunk_id"] in state.carried}
             first = [carried[name] for name in state.carried if name in carried]
             kept = [*first, *(p for p in kept if p["chunk_id"] not in carried)]
@@ -69,7 +68,7 @@ class Rerank:
                 known = {p["chunk_id"] for p in kept}
                 before = [p for p in state.held if p["chunk_id"] in state.read and p["chunk_id"] not in known]
                 kept += before[:READ_AGAIN]
-            # What was read keeps its place, so that a model's server need not read it again.
+            # Passages read before keep their place, so that a model's server need not read them again.
             place = {p["chunk_id"]: n for n, p in enumerate(state.held) if p["chunk_id"] in state.read}
             kept.sort(key=lambda p: place.get(p["chunk_id"], len(place)))
         kept = [without_around(passage) for passage in kept]
@@ -98,7 +97,7 @@ class Rerank:
         return whole
 
     def _ranked(self, query: str, pool: list[Passage], notes: Notes) -> list[Passage]:
-        """The passages as the reranker has them; as the search had them where it fails, which is noted."""
+        """The passages in the reranker's order; if it fails in the search's order, with a note."""
 
         def call() -> list[Passage]:
             ranked, known = self.reranker(query, pool, notes), {p["chunk_id"] for p in pool}
@@ -117,14 +116,14 @@ def _is_score(value: object) -> bool:
 
 
 def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passage]:
-    """The best `size` passages in rank order, among them every proven one."""
+    """The best `size` passages in rank order, including every passage that supports a claim."""
     others = [p["chunk_id"] for p in ranked if p["chunk_id"] not in proven]
     chosen = proven.union(others[: max(size - len(proven), 0)])
     return [p for p in ranked if p["chunk_id"] in chosen]
 
 
 def proven_chunks(attempt: Attempt) -> list[Passage]:
-    """The chunks that support a claim of an attempt, also those that were read beside a passage."""
+    """The chunks that support a claim of an attempt, including chunks around a passage."""
     supported = [v for v in attempt.get("verdicts", []) if v["verdict"] in ("supported", "partially_supported")]
     ids = {v["evidence"]["chunk_id"] for v in supported if v["evidence"]}
     return [p for p in attempt.get("context", []) if p["chunk_id"] in ids]

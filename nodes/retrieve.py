@@ -19,15 +19,15 @@ from cragraph.protocols import Notes, Retriever
 from cragraph.turns import CARRIED, POINTING, Turn, cited_passages, last_answer
 from cragraph.types import Passage
 
-LONGEST_QUERY = 1_000  # characters of an answer that is searched for where no question came with it
+LONGEST_QUERY = 1_000  # characters of an answer used as the query if there is no question
 Contextualize = Callable[[str, Sequence[Any], Notes], Turn]
 
 
 @dataclass(frozen=True)
 class Retrieve:
-    """Fetch passages and merge them with what is held; on the first pass, begin the run.
+    """Fetches passages and merges them with the held ones; on the first pass, begins the run.
 
-    `sources` are the names of all that can be searched, for a run that is to answer from some of them.
+    `sources` are the names of all searchable sources, for a run that is limited to some of them.
     """
 
     retriever: Retriever | None = None
@@ -37,7 +37,7 @@ class Retrieve:
     sources: Callable[[], Sequence[str]] | None = None
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return the held passages and how many of them are new."""
+        """Return the held passages and the number of new ones."""
         if state.queries:
             return self._more(state, state.queries, context, notes)
         return self._begin(state, context, notes)
@@ -49,7 +49,7 @@ class Retrieve:
         question = _checked_question(question, state.answer)
         conversation = conversation or earlier(question, state)
         turn, halted = Turn("question", question), ""
-        # Beside passages of its own, a question that comes alone is asked of them as it stands.
+        # A single question with passages is asked of these passages as it stands.
         given = state.answer is not None or (state.passages is not None and not conversation)
         if question and self.contextualize and not given:
             turn = self.contextualize(question, conversation, notes)
@@ -65,13 +65,13 @@ class Retrieve:
             passages = [p for p in as_passages(state.passages) if p["text"].strip()]
             available, searched = len(passages), []
         else:
-            # An answer that came alone is held against what is said of what it says.
+            # An answer without a question is verified against passages on its own words.
             searched = [standalone or (state.answer or "").strip()[:LONGEST_QUERY]]
             try:
                 passages, available = self._found(searched, context, notes)
                 passages = merge(carried, passages)
             except StoreMissingError as error:
-                # Of a conversation there are at least the passages of the answer before.
+                # In a conversation there are at least the passages of the previous answer.
                 passages, available, halted = carried, len(carried), "" if carried else str(error)
         fresh = State(
             question=question,
@@ -90,7 +90,7 @@ class Retrieve:
         return _begun(fresh)
 
     def _replied(self, question: str, turn: Turn, before: Mapping[str, Any]) -> dict[str, Any]:
-        """The beginning of a run that has its reply: a greeting, or what was said about the talk itself."""
+        """The beginning of a run whose reply is known: a greeting, or a turn about the conversation itself."""
         known = {int(c["number"]): c for c in before.get("citations") or [] if c.get("number") is not None}
         reply = turn.reply
         for marker in reversed(find_markers(reply)):
@@ -102,7 +102,7 @@ class Retrieve:
         )
 
     def _carried(self, turn: Turn, before: Mapping[str, Any], state: State) -> list[Passage]:
-        """The passages that the last answer cited, where a turn points back to it."""
+        """The passages that the last answer cited, if a turn points back to it."""
         if turn.kind not in POINTING:
             return []
         if cited := before.get("citations"):
@@ -114,7 +114,7 @@ class Retrieve:
         return [p for p in attempt.get("context", []) if p["chunk_id"] in proven][:CARRIED]
 
     def _found(self, queries: Sequence[str], context: Context, notes: Notes) -> tuple[list[Passage], int]:
-        """The passages for the queries, and how many there are to search."""
+        """The passages for the queries, and the number of searchable passages."""
         if self.retriever is None:
             raise StoreMissingError(
                 "There is nothing to search: no passages came with the question and the graph has no store. "
@@ -123,13 +123,13 @@ class Retrieve:
         where = filter_of(context, self.sources)
         passages = self.retriever(queries, self.candidates, notes, where=where)
         notes.ran("retriever", self.retriever.name)
-        # A filter leaves fewer to search than the store holds.
+        # A filter leaves fewer passages than the store holds.
         return passages, len(passages) if where or self.available is None else self.available()
 
     def _more(self, state: State, queries: Sequence[str], context: Context, notes: Notes) -> dict[str, Any]:
         passages: list[Passage] = []
         before = {query for attempt in state.attempts for query in attempt.get("queries", [])}
-        wanted = [query for query in queries if query not in before]  # what was searched brings nothing more
+        wanted = [query for query in queries if query not in before]  # the search finds nothing more
         if self.retriever is not None and wanted:
             passages = self.retriever(wanted, self.candidates, notes, where=filter_of(context, self.sources))
         held = merge(state.held, passages)
@@ -138,18 +138,18 @@ class Retrieve:
 
 
 def _begun(fresh: State) -> dict[str, Any]:
-    """The fields of a state as a run begins with it: one on an old thread inherits nothing."""
+    """The fields of a fresh state: a run on an old thread inherits none."""
     return {name: value for name, value in vars(fresh).items() if name not in EPHEMERAL}
 
 
 def _last_question(conversation: Sequence[Any]) -> str:
-    """What a person asked last in a conversation."""
+    """The person's last question in a conversation."""
     said = (text for speaker, text in map(as_message, reversed(conversation)) if speaker == "person")
     return next(said, "")
 
 
 def filter_of(context: Context, sources: Callable[[], Sequence[str]] | None) -> Mapping[str, Any] | None:
-    """The run's filter, narrowed to the sources that it is to answer from, of the names that `sources` gives."""
+    """The run's filter, limited to its sources; `sources` gives the names of all."""
     if context.sources is None:
         return context.where
     if sources is None:
@@ -182,20 +182,20 @@ def asked_in(question: Any, messages: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def earlier(question: str, state: State) -> list[tuple[str, str]]:
-    """What was asked and answered last on a thread, where the question points back to it."""
+    """The last question and answer on a thread, if the question points back to them."""
     if not state.attempts or not points_back(question):
         return []
     return [("user", state.asked or state.question), ("assistant", best(state.attempts)["answer"])]
 
 
 def lies_in(source: str, wanted: str) -> bool:
-    """Whether a source is the one that was named, by its path or the end of it, or lies in that folder."""
+    """Whether a source has the wanted path, ends in it, or lies in that folder."""
     path, end = str(Path(wanted).absolute()), wanted.strip(os.sep)
     return source in (wanted, path) or source.startswith(path + os.sep) or source.endswith(os.sep + end)
 
 
 def merge(known: Sequence[Passage], new: Sequence[Passage]) -> list[Passage]:
-    """Held passages followed by those that are new, by `chunk_id` and by text."""
+    """The held passages, followed by the new ones (by `chunk_id` and by text)."""
     ids, texts = {p["chunk_id"] for p in known}, {p["text"].strip() for p in known}
     merged = list(known)
     for passage in new:

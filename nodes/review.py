@@ -1,4 +1,4 @@
-"""Review: show a person the answer that did not reach the threshold, and do what they choose."""
+"""Review: show a person an answer below the threshold, and follow their choice."""
 
 import time
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ CHOICES: Final = {
     "search": 'search again, where you like for queries of your own: {"choice": "search", "queries": ["…"]}',
     "abstain": "say that the documents do not answer this",
 }
-ACTION: Final = "answer"  # what LangChain's own pages for people are asked to approve, edit or reject
+ACTION: Final = "answer"  # the action that LangChain's pages for people show
 
 
 class Decision(BaseModel):
-    """What a person chose: the value of `Command(resume=…)`."""
+    """A person's choice: the value of `Command(resume=…)`."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -35,7 +35,7 @@ class Decision(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _in_other_words(cls, value: Any) -> Any:
-        """A choice alone, or a decision of LangChain's own pages: a rejection with words is a search for them."""
+        """Accept a bare choice, or a decision of LangChain's pages: a rejection with words means a search for them."""
         if isinstance(value, str):
             return {"choice": value.strip().lower()}
         match value.get("decisions") if isinstance(value, Mapping) else value:
@@ -62,10 +62,10 @@ class Decision(BaseModel):
 
 
 class Review:
-    """Ask a person what to do with an answer below the threshold; the run waits for them, on disk if need be."""
+    """Asks a person what to do with an answer below the threshold; the run waits in the checkpointer."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        """Return what was decided; a value that cannot be read is asked for again."""
+        """Return the decision; after an unreadable value the person is asked again."""
         from langgraph.types import interrupt
 
         question = shown(state, context)
@@ -78,9 +78,9 @@ class Review:
                 why = "; ".join(e["msg"].removeprefix("Value error, ") for e in error.errors())
                 wanted = f"wanted one of {', '.join(CHOICES)}, or an object with such a `choice`"
                 question = {**question, "error": f"The decision came as {came!r} ({why}); {wanted}."}
-        # The time that a person takes is none of the run's.
+        # A person's time does not count for the deadline.
         worked = time.time() - sum(state.timings_ms.values()) / 1000
-        kept = decision.choice == "accept" and state.decided == "edit"  # the edited answer is what they saw
+        kept = decision.choice == "accept" and state.decided == "edit"  # the edited answer is the one they saw
         update = {"decided": "edit" if kept else decision.choice, "started": worked}
         if decision.choice == "edit":
             return update | {"drafts": [decision.answer], "new_passages": 0}
@@ -88,10 +88,10 @@ class Review:
 
 
 def shown(state: State, context: Context) -> dict[str, Any]:
-    """What a person needs in order to decide: the answer, its claims, what is wrong, and the choices.
+    """The data for a person's decision: the answer, its claims, its issues, and the choices.
 
-    `action_requests` and `review_configs` are the same in the form that LangChain's own pages for people read,
-    `action_request` and `config` in its older form.
+    `action_requests` and `review_configs` are the same in the form of LangChain's pages for people, `action_request`
+    and `config` in their older form.
     """
     attempt = chosen(state)
     checked, decision = verification_of(attempt, context), decision_of(attempt, context)
@@ -118,7 +118,7 @@ def shown(state: State, context: Context) -> dict[str, Any]:
 
 
 def checked_memory(context: Context) -> None:
-    """Refuse a run that would wait for a person where nothing keeps its state meanwhile."""
+    """Refuse a run that would wait for a person without a checkpointer."""
     if not context.ask_on_low_confidence:
         return
     from langgraph.runtime import get_runtime

@@ -29,23 +29,23 @@ from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import VERY_FIRM, Verifier
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
-"""What the verify graph's node returns of a verification; the rest of its output is what the step noted."""
+"""The fields of a verification that the verify graph's node returns; the rest of its output are the step's notes."""
 
 
 @dataclass(frozen=True)
 class Verify:
-    """Append one attempt: the best of the drafts, with what the judges say of it; the router reads its confidence.
+    """Appends one attempt: the best of the drafts with its verification; the router reads its confidence.
 
-    If a chat model's draft is not accepted, `quoting` says what the passages say to the question, and that is verified
-    as well, which asks no model. What the model answered is evidence for or against the quotation, in proportion to
-    what the model is worth. The quotation takes the place of the draft where it is accepted; where the model is worth
-    little also where it is likelier right, and worth showing.
+    If a chat model's draft is not accepted, `quoting` quotes the passages, and the quotation is verified too, without a
+    model call. The model's answer is evidence for or against the quotation, in proportion to the model's worth. The
+    quotation replaces the draft if it is accepted; with a model of little worth also if its probability is higher and
+    it is worth showing.
     """
 
     verifier: Verifier
     quoting: Generator | None = None
     compute: Compute | None = None
-    """Computes anew what a draft states that was computed."""
+    """Computes a computed draft again."""
     writer: ChatCaller | None = None
     """The chat model that writes the drafts."""
 
@@ -68,18 +68,18 @@ class Verify:
         return {"attempts": [*state.attempts, chosen], "drafts": []}
 
     def _quoted(self, written: Attempt, state: State, context: Context, notes: Notes) -> Attempt | None:
-        """The attempt that quotes the passages, where a chat model's is not accepted; None where they say nothing."""
+        """The attempt that quotes the passages if a chat model's is not accepted; None if they do not answer."""
         if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
         left = len(state.attempts) < context.max_crag_attempts
         if left and written["answer"] != IDK and self.writer is not None and self.writer.worth.capable:
             return None  # a capable model corrects its own answer better than a quotation replaces it
-        # What a model judged of the answer counts for or against a quotation that says the same.
+        # A model's judgement of its answer counts for or against a quotation that says the same.
         judged = written["confidence"] if (written.get("read") or {}).get("judged") else None
         return self._quotation(written["answer"], state, context, notes, judged)
 
     def _goes_before(self, quoted: Attempt, written: Attempt) -> bool:
-        """Whether a quotation takes the place of a model's answer that is not accepted."""
+        """Whether a quotation replaces a model's answer that is not accepted."""
         if accepted(quoted):
             return True
         if self.writer is None or self.writer.worth.capable or refused(quoted):
@@ -87,9 +87,9 @@ class Verify:
         return refused(written) or (quoted["confidence"] or 0.0) > (written["confidence"] or 0.0)
 
     def quotation_first(self, state: State, context: Context, notes: Notes) -> str:
-        """What the passages say, where that is accepted and likelier right than what the model would write.
+        """A quotation of the passages that is accepted and more probable than an answer of the model.
 
-        Empty otherwise: the model is asked. A quotation that a model would be asked to judge saves no call.
+        Empty otherwise, then the model is asked. A quotation that a model would have to judge saves no call.
         """
         if self.quoting is None or self.writer is None or not context.verify:
             return ""
@@ -105,7 +105,7 @@ class Verify:
     def _quotation(
         self, answer: str | None, state: State, context: Context, notes: Notes, judged: float | None = None
     ) -> Attempt | None:
-        """The attempt that quotes the passages, beside a model's answer; None where they say nothing, or just that."""
+        """The attempt that quotes the passages beside a model's answer; None if they do not answer, or say the same."""
         assert self.quoting is not None
         brief = Brief(state.asked or state.question, as_evidence(read_wide(state.held), Notes().degraded), quiet=True)
         draft = self.quoting(brief, Notes())
@@ -116,13 +116,13 @@ class Verify:
             ratio = ratio_of_answer(brief.question, draft, answer, self.writer.worth, judged)
         own = Notes()
         if context.judge in ("auto", "llm", "cascade") and "custom" not in self.verifier.judges:
-            context = context.model_copy(update={"judge": "encoder"})  # of a quotation no model knows more
+            context = context.model_copy(update={"judge": "encoder"})  # no model knows more about a quotation
         if context.on_low_confidence == "flag":
-            context = context.model_copy(update={"on_low_confidence": "doubt"})  # not just anything
+            context = context.model_copy(update={"on_low_confidence": "doubt"})  # only a likely quotation
         attempt = self._attempt(draft, state, context, own, ratio)
         notes.called(own.calls)
         notes.counted(**own.tokens)
-        # What was chosen by shared words alone is no better than what a model reads.
+        # A quotation chosen by shared words alone is no better than a model's reading.
         return None if attempt.get("verification", {}).get("unread") else attempt
 
     def _attempt(self, draft: str, state: State, context: Context, notes: Notes, ratio: float = 1.0) -> Attempt:
@@ -140,7 +140,7 @@ class Verify:
             context=all_read(state.held),
         )
         if draft == IDK:
-            # Not an error and not an answer: nothing was claimed, so another search may still find something.
+            # Neither an error nor an answer: nothing was claimed, and another search may still find an answer.
             nothing = unanswered(context.line, NO_ANSWER).to_dict()
             return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
         computed = state.computed if state.computed and state.computed["answer"] == draft else None
@@ -152,7 +152,7 @@ class Verify:
         written = self._written(draft, state)
         anew = self._anew(computed, context) if computed else None
         if written is None and anew is None and state.models.get("generator") and asks_arithmetic(question):
-            ratio *= ARITHMETIC  # what stands in a passage is rarely the figure that is asked for
+            ratio *= ARITHMETIC  # a quoted figure is rarely the result that is asked for
         showing = WORTH_SHOWING
         if written is not None:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
@@ -178,14 +178,14 @@ class Verify:
         return cast(Attempt, {**attempt, **own, **judged})
 
     def _written(self, draft: str, state: State) -> Written | None:
-        """What is known of a draft that a chat model wrote; None for any other."""
+        """What is known of a chat model's draft; None for any other draft."""
         if draft not in state.written:
             return None
         sureness = state.written[draft]
         return Written(sureness) if self.writer is None else Written(sureness, self.writer.worth, self.writer.title)
 
     def _anew(self, computed: Computed, context: Context) -> Recomputed:
-        """A figure and what it comes to when it is computed once more."""
+        """A figure and the result of its recomputation."""
         try:
             if self.compute is None:
                 raise StoreError("there is no store to compute it from.")
@@ -195,12 +195,12 @@ class Verify:
 
 
 def refused(attempt: Attempt) -> bool:
-    """Whether nothing of an attempt is shown."""
+    """Whether an attempt was refused, so that nothing of it is shown."""
     return attempt["decision"] is None or attempt["decision"]["outcome"] == "refused"
 
 
 def located(verification: Verification, held: Sequence[Passage]) -> Verification:
-    """A verification of what was read, its evidence and answers pointing into the chunks which hold most of them.
+    """A verification of the widened passages, with evidence and answers moved to the chunks that hold most of them.
 
     `passage` counts the passages of `all_read`.
     """
