@@ -1,4 +1,4 @@
-"""What a program calls: the graphs, and functions that verify an answer and correct it without one on screen."""
+"""The entry points for programs: the graphs, and functions that verify and correct an answer."""
 
 import re
 from asyncio import to_thread
@@ -51,7 +51,7 @@ def create_graph(
 def create_chat(
     settings: Chosen = None, *, doubt_in_text: bool = True, **own: Unpack[Own]
 ) -> StateGraph[Any, Any, Any, Any]:
-    """The same as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
+    """The loop as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
 
     Takes what `create_graph` takes. Each answer is a message with its doubt before it and its sources below, and with
     the response as its `additional_kwargs`; a follow-up question is understood from the messages before it.
@@ -75,12 +75,11 @@ def drawn(name: str) -> Any:
 
 @dataclass(frozen=True)
 class CorrectionResult:
-    """What became of an answer.
+    """The result of `verify_and_correct`.
 
-    `attempts` counts the corrections that were made, so 0 where the answer was accepted as it came; `history` has
-    the verification of every attempt, the given answer's first; `additional_context_used` says whether a correction
-    found passages beyond the given ones; `decision` is what was decided
-    on the final response. `response` is the whole response of the graph.
+    `attempts` counts the corrections, so 0 if the given answer was accepted; `history` has the verification of every
+    attempt, the given answer's first; `additional_context_used` says whether a correction found passages beyond the
+    given ones; `decision` is the decision on the final response. `response` is the whole response of the graph.
     """
 
     final_response: str
@@ -105,13 +104,13 @@ class CorrectionResult:
 
 @dataclass(frozen=True)
 class Reading:
-    """What is made of a text and passages read together, and the place in them that it was made of.
+    """The reading of a text together with passages, and the place in them that it rests on.
 
-    Of a claim: how far it is `supported` and `contradicted`, 0..1 and independent of each other. Of a question: the
-    chance, 0..1, that the `quote` `answers` it; None where its language is not read. What does not apply is None.
-    `quote` is an exact quote with its passage and offsets, None where nothing was found. `rests_on` are the words of
-    the text that stand there, or around it for a question; `misses` those of a question that do not, and those of a
-    claim that the judge calls unsupported. `degraded` says what could not be done.
+    For a claim, `supported` and `contradicted` are 0..1 and independent of each other. For a question, `answers` is the
+    probability, 0..1, that the `quote` answers it; None if its language is not read. Fields that do not apply are None.
+    `quote` is an exact quote with its passage and offsets, None if nothing was found. `rests_on` are the words of the
+    text that stand in the quote, or around it for a question; `misses` the question's words that do not, or the claim's
+    words that the judge finds unsupported. `degraded` has the degradations.
     """
 
     text: str
@@ -132,11 +131,11 @@ def read(
     settings: Chosen = None,
     **own: Unpack[Own],
 ) -> Reading:
-    """Read a claim or a question with passages: judged as a claim of an answer is, ranked as what a question finds.
+    """Read a claim with passages as the judge does, or a question as the answerer does.
 
-    A text that ends in a question mark asks; `asks` says so of any other. A claim is judged whole, by `judge` or the
-    judge of the settings, and a judge that fails is stood in for, as in `verify`. Raises InputError for a text or
-    passages of the wrong shape.
+    A text with a question mark at its end is a question; `asks` overrides this. A claim is judged whole, by `judge` or
+    the judge of the settings, with fallbacks as in `verify`. Raises InputError for a text or passages of the wrong
+    shape.
     """
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"The text to read came as {text!r}; wanted a claim or a question: give a string with words.")
@@ -171,7 +170,7 @@ def _question(text: str, passages: Sequence[Any], parts: Parts) -> Reading:
 
 
 def _words(text: str) -> list[str]:
-    """The distinct words of a text that carry its meaning, as they stand there."""
+    """The distinct content words of a text, as written."""
     heavy = set(content_words(text))
     words = dict.fromkeys(re.findall(r"\w[\w.,'’-]*\w|\w", text))
     return [word for word in words if heavy.intersection(terms(word))]
@@ -220,9 +219,9 @@ def verify_and_correct(
 ) -> CorrectionResult:
     """Verify an answer and correct it until it reaches the threshold, the attempts are used up or nothing improves.
 
-    Corrections search a `store` or a `retriever` that is given; else they work with the given passages. By default an
-    answer that stays below the threshold is returned with its issues, because it was the caller's. Raises InputError
-    for an option that is out of its range.
+    Corrections search a given `store` or `retriever`, else only the given passages. By default an answer that stays
+    below the threshold is returned with its issues, because it is the caller's. Raises InputError for an option out of
+    range.
     """
     searches = settings is not None or own.get("store") is not None or own.get("retriever") is not None
     options = as_settings(settings) if searches else load_settings(store=None)
@@ -264,7 +263,7 @@ async def averify_and_correct(
 
 
 _shared: dict[str, Parts] = {}
-"""The parts of the last settings, so that calls in a row load nothing twice and share one gate."""
+"""The parts of the last settings, so that repeated calls load nothing twice and share one gate."""
 
 _SHARED_LOCK = Lock()
 
@@ -272,7 +271,7 @@ _SHARED_LOCK = Lock()
 def _parts(settings: Settings, **own: Unpack[Own]) -> Parts:
     if any(part is not None for part in own.values()):
         return Parts(settings, **own)
-    key = f"{settings.model_dump_json()} {sorted(settings.model_fields_set)}"  # what was set goes before defaults
+    key = f"{settings.model_dump_json()} {sorted(settings.model_fields_set)}"  # set options go before defaults
     with _SHARED_LOCK:
         if key not in _shared:
             _shared.clear()

@@ -1,6 +1,7 @@
 """Builds the parts of a graph from settings: the only place that chooses implementations.
 
-`loop.py` joins them. Nothing here imports LangGraph: listing documents or verifying an answer does not wait for it.
+`loop.py` joins them. This module does not import LangGraph, so that listing documents or verifying an answer does not
+wait for it.
 """
 
 import logging
@@ -77,9 +78,9 @@ logger = logging.getLogger(__name__)
 
 FETCHED: Final = {"llm": 10}
 KEPT: Final = {"llm": 3}
-"""Passages fetched and kept, by reranker; 30 and 5 for those that cost no model call per passage."""
+"""Passages fetched and kept, by reranker; 30 and 5 for rerankers without a model call per passage."""
 
-WHOLE_TABLE: Final = 40  # rows of a table that a capable model is given whole
+WHOLE_TABLE: Final = 40  # rows at most of a table that a capable model gets whole
 
 
 _NAMED: Final = ("chat_model", "embeddings", "retriever", "reranker", "judge")
@@ -103,11 +104,11 @@ _WANTED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "generator": (("__call__",), "a part of the protocol Generator"),
     "query_writer": (("__call__",), "a part of the protocol QueryWriter"),
 }
-"""What each part of a caller's has one of, and what is wanted in words."""
+"""For each part of a caller: the methods of which it needs one, and the wanted kind in words."""
 
 
 def checked_part(name: str, part: Any) -> None:
-    """Raises SettingsError for a part that there is none of, or that is something else."""
+    """Check a caller's part. Raises SettingsError for an unknown part or one of the wrong kind."""
     if name not in _WANTED:
         raise SettingsError(f"There is no part {name!r}: give {', '.join(_WANTED)}.")
     methods, wanted = _WANTED[name]
@@ -117,16 +118,16 @@ def checked_part(name: str, part: Any) -> None:
 
 
 class Parts:
-    """Every part of a graph, built once, when it is first needed: from the settings, unless the caller brought it.
+    """Every part of a graph, built at first use from the settings, unless the caller brought it.
 
-    `own` are the caller's, as `Own` of `protocols.py` has them. Raises SettingsError for one that is none.
+    `own` are the caller's parts (`protocols.Own`). Raises SettingsError for a part of the wrong kind.
     """
 
     def __init__(self, settings: Settings, **own: Unpack[Own]) -> None:
         given: dict[str, Any] = {name: part for name, part in own.items() if part is not None}
         named = {_SETTING.get(name, name): given.pop(name) for name in _NAMED if isinstance(given.get(name), str)}
         if named:
-            loaded(named, {setting: name for name, setting in _SETTING.items()})  # refuses what is no name
+            loaded(named, {setting: name for name, setting in _SETTING.items()})  # refuses an unknown name
         self.settings = settings.model_copy(update=named)
         self.own = given
         for name, part in given.items():
@@ -142,7 +143,7 @@ class Parts:
 
     @once
     def gate(self) -> Gate:
-        """What bounds the model calls that run at the same time."""
+        """The limit of simultaneous model calls."""
         return Gate(self.settings.max_concurrency, self.settings.calls_per_minute)
 
     @once
@@ -174,7 +175,7 @@ class Parts:
 
     @once
     def prompts(self) -> Prompts:
-        """The prompts, a person's own in place of the built-in ones."""
+        """The prompts; a user's own replace the built-in ones."""
         return Prompts(self.settings.prompts)
 
     @once
@@ -190,7 +191,7 @@ class Parts:
 
     @property
     def encodes(self) -> bool:
-        """Whether the embedded encoder embeds: its cosines are known, and cost little."""
+        """Whether the embedding model is the embedded encoder, whose cosines are calibrated and cheap."""
         return self.settings.embeddings == "embedded" and "embeddings" not in self.own
 
     @once
@@ -210,18 +211,18 @@ class Parts:
 
     @once
     def ranker(self) -> AnswerRanker:
-        """What reads question and passages together, for the generator and the verifier alike."""
+        """The ranker that reads question and passages together, shared by generator and verifier."""
         read = LIKELIEST if self.encodes else MOST_WINDOWS
         return AnswerRanker(self.reader, self.cached_embeddings, read=read)
 
     @once
     def whether(self) -> WhetherReader:
-        """What the passages say to a question that asks for a yes or a no."""
+        """The reader of yes-or-no questions."""
         return WhetherReader(self.ranker)
 
     @once
     def nli_model(self) -> NLIModel | None:
-        """The classifier of the nli judge, None where none is set."""
+        """The classifier of the nli judge, None if none is set."""
         if self.settings.nli_model is None:
             return None
         return load_nli(self.settings.nli_model)
@@ -235,11 +236,11 @@ class Parts:
 
     @once
     def store(self) -> Store | LangChainStore:
-        """The store, opened. Raises StoreError where there is none, or where it was never filled."""
+        """The opened store. Raises StoreError if there is none, or if it was never filled."""
         return self._opened(create=False)
 
     def _opened(self, *, create: bool) -> Store | LangChainStore:
-        """The store of a folder, of a name such as chroma:FOLDER, of a LangChain vector store, or one that is open."""
+        """The store of a folder, of a name such as chroma:FOLDER, of a LangChain vector store, or an opened store."""
         target = self.own.get("store", self.settings.store)
         if isinstance(target, Store | LangChainStore):
             return target
@@ -250,7 +251,7 @@ class Parts:
         return open_store(target or None, self.embeddings, create=create)
 
     def store_to_fill(self, *, dry_run: bool = False) -> Store | LangChainStore:
-        """The store to ingest into, made where there is none; with `dry_run`, one in memory in its place."""
+        """The store to ingest into, made if missing; with `dry_run` a store in memory if there is none."""
         try:
             return self.store
         except StoreMissingError:
@@ -262,12 +263,12 @@ class Parts:
 
     @once
     def source_weights(self) -> SourceWeights:
-        """How far sources are relied on."""
+        """The weights of sources."""
         return SourceWeights(self.settings.source_weights)
 
     @once
     def retriever(self) -> Retriever:
-        """What finds passages: in the store, or in a LangChain retriever."""
+        """The retriever: of the store, or a LangChain retriever."""
         expand = self._expander()
         if self.foreign:
             own: Any = self.own["retriever"]
@@ -280,14 +281,14 @@ class Parts:
         return SearchRetriever(self.store, weights=self.source_weights, **more)
 
     def _expander(self) -> Any:
-        """What writes further queries for a question, where that was asked for; None where it was not."""
+        """The writer of further queries for a question, None if not wanted."""
         if not self.settings.multi_query:
             return None
         return Unwritten() if self.chat is None else MultiQuery(self.chat, self.prompts)
 
     @once
     def reranker(self) -> Reranker:
-        """What orders the passages."""
+        """The reranker."""
         given: Any = self.own.get("reranker")
         if hasattr(given, "compress_documents"):
             return CompressorReranker(given)
@@ -297,7 +298,7 @@ class Parts:
         return self.reranker_named(best if self.settings.reranker == "auto" else self.settings.reranker)
 
     def reranker_named(self, name: str) -> Reranker:
-        """The reranker of that name; raises SettingsError where it needs a chat model and there is none."""
+        """The reranker of that name. Raises SettingsError if it needs a chat model and there is none."""
         if name == "none":
             return NoReranker()
         if name == "lexical":
@@ -320,11 +321,11 @@ class Parts:
         return rows if len(rows) <= WHOLE_TABLE else []
 
     def sources(self) -> list[str]:
-        """The names of all that can be searched."""
+        """The names of all searchable sources."""
         return [document.source for document in self.store.documents()]
 
     def near(self, word: str, others: Sequence[str]) -> list[float]:
-        """How near a word is in meaning to each of some others; 0 where the embedding model fails."""
+        """The similarity of a word to each of some others; 0 if the embedding model fails."""
         try:
             first, *rest = unit(np.asarray(self.cached_embeddings.embed_documents([word, *others]), dtype=np.float32))
         except Exception as error:  # the model may be the caller's own
@@ -333,10 +334,10 @@ class Parts:
         return [float(first @ other) for other in rest]
 
     def unanswered(self, question: str, answer: str) -> list[str]:
-        """Parts of a question that an answer does not address."""
+        """The parts of a question that an answer does not address."""
         try:
             return unanswered_parts(question, answer, self.cached_embeddings)
-        except Exception as error:  # the model may be the caller's own, and what is left out is said beside the answer
+        except Exception as error:  # the model may be the caller's own; open parts are only a note beside the answer
             logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
             return unanswered_parts(question, answer, None)
 
@@ -344,7 +345,7 @@ class Parts:
 
     @once
     def generator(self) -> Generator:
-        """What writes answers."""
+        """The generator of answers."""
         if "generator" in self.own:
             return cast(Generator, self.own["generator"])
         if self.chat is None:
@@ -353,13 +354,13 @@ class Parts:
 
     @once
     def quoting(self) -> Generator | None:
-        """What quotes the passages where a chat model's answer is not accepted; None where nothing does."""
+        """The generator that quotes the passages if a chat model's answer is not accepted; None without one."""
         quotes = self.chat is not None and "generator" not in self.own and self.settings.extractive_fallback
         return ExtractiveGenerator(self.ranker) if quotes else None
 
     @once
     def query_writer(self) -> QueryWriter:
-        """What writes the targeted queries of a correction."""
+        """The writer of a correction's targeted queries."""
         if "query_writer" in self.own:
             return cast(QueryWriter, self.own["query_writer"])
         if self.chat is None:
@@ -373,12 +374,12 @@ class Parts:
 
     @once
     def contextualizer(self) -> Callable[[str, Sequence[Any], Any], Turn]:
-        """What reads a turn of a conversation."""
+        """The reader of a conversation's turns."""
         rules = FollowUps()
         return rules if self.chat is None else Contextualizer(self.chat, self.prompts, rules)
 
     def excerpts(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
-        """What of the passages a chat model is sent with a question: the same in every call on them."""
+        """The excerpts of the passages for a chat model: the same in every call on a question."""
         room = BUDGET if self.judging_chat is None else room_of(self.judging_chat)
         return [one.passage for one in sent(question, passages, self.ranker, room)]
 
@@ -386,9 +387,9 @@ class Parts:
 
     @once
     def judges(self) -> Mapping[str, Judge]:
-        """Every judge that can run here, by name; `auto` is the caller's, else an entailment model, else the encoder.
+        """Every available judge, by name; `auto` is the caller's, else an entailment model, else the encoder.
 
-        Beside `auto`, also called `cascade`, a chat model judges where there is one (`Verifier.model`).
+        With `auto`, also called `cascade`, a chat model judges too if there is one (`Verifier.model`).
         """
         judges = Judges(self)
         judges |= {name: judge for name in JUDGES if (judge := self.judge(name)) is not None}
@@ -401,7 +402,7 @@ class Parts:
         return judges
 
     def judge(self, name: str) -> Judge | None:
-        """The judge of that name, None where it needs a model that is not set."""
+        """The judge of that name, None if it needs a model that is not set."""
         if name == "lexical":
             return LexicalJudge()
         if name == "embedding":
@@ -437,7 +438,7 @@ class Parts:
 
     @once
     def verifier(self) -> Verifier:
-        """What judges an answer and measures it; a judge that fails is stood in for by the embedded ones."""
+        """The verifier; the embedded judges are the fallbacks of a judge that fails."""
         chosen = self.settings
         scorers: dict[str, Any] = {"source_weight": self.source_weights} if chosen.source_weights else {}
         if self.judging_chat is not None:
@@ -459,13 +460,13 @@ class Parts:
 
     @property
     def weights(self) -> Mapping[str, Mapping[str, float]]:
-        """The weights of the policies, where the settings change them."""
+        """The weights of the policies that the settings change."""
         own = self.settings.reliability_weights
         return {"reliability": own} if own else {}
 
 
 class Judges(dict[str, Any]):
-    """Judges by name; one for a model ``ollama:<model>`` is made when it is first asked for."""
+    """Judges by name; a judge ``ollama:<model>`` is made at first use."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()

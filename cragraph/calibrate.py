@@ -1,4 +1,4 @@
-"""A judge's calibration on a person's own labelled answers: what its chances mean there, and where to accept."""
+"""A judge's calibration on the user's own labelled answers: the meaning of its probabilities, and the threshold."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ from cragraph.protocols import Notes
 from cragraph.verification.policies import LINE, SUREST, Own, calibrated_confidence, has_curve
 from cragraph.verification.verifier import Verifier
 
-FEWEST: Final = 20  # answers of each kind without which nothing is fitted
-PRIOR: Final = 5.0  # how many rows the shipped calibration is worth
+FEWEST: Final = 20  # least answers of each label for a fit
+PRIOR: Final = 5.0  # weight of the shipped calibration in rows
 FOLDS: Final = 5
 DRAWS: Final = 1000
 BEGIN, END = "# cragraph calibrate: begin", "# cragraph calibrate: end"
@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Labelled:
-    """An answer to some passages, and whether a person found them to support all of it."""
+    """An answer with its passages, and a person's label: do the passages support all of it?"""
 
     answer: str
     passages: tuple[str, ...]
@@ -39,7 +39,7 @@ class Labelled:
 
     @property
     def supported(self) -> bool:
-        """Whether the answer is wholly supported: a partly supported one is not."""
+        """Whether the answer is wholly supported."""
         return self.label == "supported"
 
 
@@ -47,7 +47,7 @@ _LABELLED: Final = TypeAdapter(Labelled)
 
 
 def read_labelled(file: Path) -> list[Labelled]:
-    """The labelled answers of a file of JSON lines; raises InputError naming the line of a row with another shape."""
+    """The labelled answers of a file of JSON lines. Raises InputError that names the line of a wrong row."""
     rows = []
     for row, where in json_rows(file):
         try:
@@ -62,7 +62,8 @@ def read_labelled(file: Path) -> list[Labelled]:
 
 
 def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The objects of a file of JSON lines, each with its place; raises InputError naming a line that is none."""
+    """The objects of a file of JSON lines, each with its line. Raises InputError that names a line without an
+    object."""
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
@@ -82,10 +83,10 @@ def json_rows(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The fitted numbers of one judge, and what they gained on rows that they were not fitted on.
+    """The fitted numbers of one judge, and their gain on rows that they were not fitted on.
 
-    A claim's chance becomes the logistic of ``slope * logit + bias``; an answer is accepted from `threshold`.
-    `gained` is the balanced accuracy gained, `least` to `most` its 95 % interval by drawing rows again.
+    A claim's probability becomes the logistic of ``slope * logit + bias``; an answer is accepted from `threshold` up.
+    `gained` is the gain in balanced accuracy, `least` to `most` its 95 % bootstrap interval.
     """
 
     judge: str
@@ -102,7 +103,7 @@ class Calibration:
 
     @property
     def worse(self) -> bool:
-        """Whether it was measured as worse than what is in force, so that nobody should write it."""
+        """Whether it was measured as worse than the calibration in force, so that it should not be written."""
         return self.gained < 0
 
 
@@ -115,10 +116,10 @@ def calibrate(
     threshold: float | None = None,
     in_force: Mapping[str, Own] | None = None,
 ) -> Calibration:
-    """Fit on labelled answers; raises InputError where there are too few of a kind, or the judge has no curve.
+    """Fit on labelled answers. Raises InputError if a label has too few, or if the judge has no curve.
 
-    `refused` is the share of good answers that may be refused. Each row is measured by a fit without its fifth of
-    the rows, and held against what accepts now: the calibration `in_force`, and `threshold` where a person set one.
+    `refused` is the share of good answers that may be refused. Each row is measured by a fit without its fifth of the
+    rows, and compared with the present acceptance: the calibration `in_force`, and `threshold` if a person set one.
     """
     now = replace(verifier, options=replace(verifier.options, calibration=in_force)) if in_force else verifier
     judged = [_judged(row, verifier, now, judge, threshold) for row in rows]
@@ -158,7 +159,8 @@ def calibrate(
 def _judged(
     row: Labelled, verifier: Verifier, now: Verifier, judge: str, threshold: float | None
 ) -> tuple[float, float, bool, str] | None:
-    """The logit of an answer's chance, the chance and the decision as they are now, its judge; None without a claim."""
+    """The logit of an answer's probability, its present probability and decision, and its judge; None without a
+    claim."""
     given = (row.question or "", row.answer, as_passages(row.passages), Notes())
     options: dict[str, Any] = {"judge": judge, "policy": "auto", "threshold": threshold}
     checked = verifier(*given, **options)
@@ -183,12 +185,12 @@ def _fit(logits: Array, good: Array) -> tuple[float, float]:
         slope = x.T @ (chance - good) + PRIOR * (w - start)
         curve = (x * (chance * (1 - chance))[:, None]).T @ x + PRIOR * np.eye(2)
         w = w - np.linalg.solve(curve, slope)
-    # A judge that ranks backwards here must not be turned round: that would be noise, or labels the wrong way.
+    # A negative slope would turn the judge round: that would be noise, or swapped labels.
     return max(float(w[0]), 0.05), float(w[1])
 
 
 def _line(chances: Array, refused: float) -> float:
-    """The chance below which this share of the good answers lies; no lower than that of a supported claim."""
+    """The probability below which this share of the good answers lies; at least that of a supported claim."""
     return max(LINE, float(np.quantile(chances, refused)))
 
 
@@ -210,7 +212,7 @@ def _measured(good: Array, chances: Array, accepted: Array) -> dict[str, float]:
 
 
 def _interval(good: Array, before: Array, after: Array) -> tuple[float, float]:
-    """The middle 95 % of the balanced accuracy gained, over rows drawn again."""
+    """The 95 % bootstrap interval of the gain in balanced accuracy."""
     random = np.random.default_rng(0)
     draws = [random.integers(len(good), size=len(good)) for _ in range(DRAWS)]
     gains = [_accuracy(good[drawn], after[drawn]) - _accuracy(good[drawn], before[drawn]) for drawn in draws]
@@ -218,9 +220,9 @@ def _interval(good: Array, before: Array, after: Array) -> tuple[float, float]:
 
 
 def store(calibration: Calibration, file: Path) -> None:
-    """Write the calibration into a settings file, in place of an earlier one; everything else in it stays.
+    """Write the calibration into a settings file, replacing an earlier one; the rest of the file stays.
 
-    Raises InputError where the file has a calibration that this did not write.
+    Raises InputError if the file has a calibration in another form.
     """
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     before, begun, rest = text.partition(BEGIN)
@@ -246,7 +248,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Scores from `low` up to `high`: how many, their mean, and the share that was supported."""
+    """Scores from `low` up to `high`: their number, their mean, and the share supported."""
 
     low: float
     high: float
@@ -256,13 +258,13 @@ class Bin:
 
 
 def balanced_accuracy(truth: Sequence[bool], predicted: Sequence[bool]) -> float | None:
-    """Mean of the shares of supported and of unsupported rows that were recognised; None unless there are both."""
+    """Mean of the recalls of supported and unsupported rows; None if one kind is missing."""
     shares = [[guess == real for real, guess in zip(truth, predicted, strict=True) if real == side] for side in (1, 0)]
     return sum(sum(right) / len(right) for right in shares) / 2 if all(shares) else None
 
 
 def reliability(truth: Sequence[bool], scores: Sequence[float]) -> list[Bin]:
-    """The reliability curve: scores in bins of equal width, empty bins left out. 1.0 belongs to the last bin."""
+    """The reliability curve: scores in bins of equal width without empty bins. 1.0 belongs to the last bin."""
     labels, values = np.asarray(truth, dtype=float), np.asarray(scores, dtype=float)
     place = np.minimum((values * BINS).astype(int), BINS - 1)
     curve = []
@@ -275,6 +277,6 @@ def reliability(truth: Sequence[bool], scores: Sequence[float]) -> list[Bin]:
 
 
 def calibration_error(curve: Sequence[Bin]) -> float | None:
-    """Expected calibration error: the distance of score and truth in each bin, weighed by its rows; None without."""
+    """Expected calibration error: the distance of score and truth in each bin, weighted by rows; None without rows."""
     total = sum(b.count for b in curve)
     return sum(b.count * abs(b.score - b.supported) for b in curve) / total if total else None

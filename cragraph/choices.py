@@ -1,4 +1,4 @@
-"""The names that settings may give to replaceable parts, each with what it needs; `build.py` builds the parts."""
+"""The names of replaceable parts in settings, each with its requirement; `build.py` builds the parts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,12 +15,12 @@ JUDGES: Final[Mapping[str, str]] = {
     "llm": CHAT_MODEL,
     "cascade": CHAT_MODEL,
 }
-"""Who judges claims; beside them `ollama:<model>` for a model that was made to judge."""
+"""Judges of claims; also `ollama:<model>` for a model that was made to judge."""
 
-SPECIALIST: Final = "ollama:"  # the prefix of the names of such models
+SPECIALIST: Final = "ollama:"  # the name prefix of such models
 
 RERANKERS: Final[Mapping[str, str]] = {"none": "", "lexical": "", "nearest": "", "llm": CHAT_MODEL}
-"""What orders the passages; `auto` is nearest with the embedded encoder, whose cosines it weighs, else lexical."""
+"""Rerankers; `auto` is nearest with the embedded encoder, for whose cosines it was fitted, else lexical."""
 
 COMPRESSORS: Final[Mapping[str, str]] = {
     "flashrank": "langchain-community flashrank",
@@ -33,6 +33,6 @@ COMPRESSORS_NAMED: Final = ("flashrank", "flashrank:<model>", "cross-encoder:<mo
 
 
 def is_compressor(spec: str) -> bool:
-    """Whether a name, a model's after a colon, is one of these or of a package that is installed."""
+    """Whether a name (with a model after a colon) is one of these or of an installed package."""
     name = spec.partition(":")[0]
     return name in COMPRESSORS or name in plugins.brought("rerankers")

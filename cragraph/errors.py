@@ -24,8 +24,8 @@ from typing import Final
 
 _LOGIN: Final = re.compile(r"(?<=://)([^\s/@:]*)(:?)[^\s/]*@")
 _CONTROL: Final = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # an escape sequence that moves, colours or clears
-    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # one that sets the window's title
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # escape sequences that move the cursor, colour or clear
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # escape sequences that set the window's title
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 
@@ -33,7 +33,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def encodable(text: str) -> str:
-    """The text with U+FFFD for every half of a surrogate pair, which nothing can write; offsets stay as they are."""
+    """The text with U+FFFD for every lone surrogate, which cannot be written; offsets stay."""
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
@@ -43,7 +43,7 @@ def mask(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would obey or reorder: escape sequences, control and direction characters."""
+    """The text without escape sequences, control characters and direction marks, which a terminal would act on."""
     return _CONTROL.sub("", text)
 
 

@@ -1,8 +1,8 @@
-"""The examination of a chat model: how far its words can be believed when it judges, writes and declines.
+"""The examination of a chat model: the worth of its words when it judges, writes and declines.
 
 Claims and questions are this project's own, true and false: in other words, with another figure, condition, direction
-or person, computed, in other languages, with instructions in a passage, from tables. They go through the product's own
-judge and answerer, so that what is measured is what runs. Each call is kept: an examination that was cut off goes on.
+or person, computed, in other languages, with instructions in a passage, from tables. They go through the product's
+judge and answerer, so that the figures hold for real runs. Each call is kept: an examination that was cut off goes on.
 """
 
 import hashlib
@@ -27,19 +27,19 @@ from cragraph.types import IDK, Claim
 from cragraph.verification.judges.llm import BATCH, LLMJudge
 
 HOME: Final = Path(examined.__file__).with_name("exam")
-SAMPLE: Final = 12  # questions, a third of them without an answer, where not all are put
-HALF: Final = 0.5  # is added to counts, so that what was not seen is not impossible
-MOST: Final = 20.0  # sixty claims show no larger ratio
+SAMPLE: Final = 12  # questions by default, a third of them without an answer
+HALF: Final = 0.5  # added to counts, so that a case not seen is not impossible
+MOST: Final = 20.0  # largest ratio that sixty claims can show
 SIZES: Final = ("half a billion parameters", "one and a half billion", "three billion", "eight billion or more")
 
 
 @dataclass
 class Examination:
-    """What a model did so far, by the ids of claims and questions.
+    """A model's results so far, by the ids of claims and questions.
 
     A claim is `supported`, `rejected`, `partial` or `unjudged`; an answer `right`, `wrong`, `declined` or `none`.
-    `controls` are the claims that the judge makes false itself: how many there were, and how many were supported.
-    `exam` tells the claims, questions and prompts: with others an examination begins anew.
+    `controls` are the control claims, which are false: their number, and how many were supported. `exam` is the hash of
+    claims, questions and prompts: if it changes the examination begins again.
     """
 
     model: str
@@ -76,7 +76,7 @@ class Examination:
 
     @property
     def right(self) -> int:
-        """How many questions were answered rightly, or rightly not answered."""
+        """The number of questions answered rightly, or rightly declined."""
         has = {row["id"]: row["answer"] is not None for row in questions()}
         return sum(said == ("right" if has[name] else "declined") for name, said in self.answers.items())
 
@@ -91,24 +91,24 @@ class Examination:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What is kept of it; the worth only when it is complete."""
+        """The data to keep; the worth only when the examination is complete."""
         kept = {"model": self.model, "exam": self.exam, "claims": self.claims, "answers": self.answers}
         complete = len(self.claims) == len(claims()) and len(self.answers) >= SAMPLE
         return kept | {"controls": self.controls} | ({"worth": asdict(self.worth)} if complete else {})
 
 
 def calls(count: int = SAMPLE) -> int:
-    """How many calls an examination takes, with so many questions."""
+    """The number of calls of an examination with this many questions."""
     return -(-len(claims()) // BATCH) + count
 
 
 def examine(
     parts: Parts, *, count: int = SAMPLE, progress: Callable[[str, int, int], None] = lambda task, done, all: None
 ) -> Examination:
-    """Put the claims and `count` questions to the chat model of some parts; what it did before is not asked again.
+    """Put the claims and `count` questions to the chat model of some parts, without those already done.
 
-    `progress` is told what comes next, the calls that were made, and how many there are. Raises SettingsError without a
-    model, and ModelUnavailableError where its server is gone: what was done is kept.
+    `progress` gets the next step, the calls made, and their total. Raises SettingsError without a model, and
+    ModelUnavailableError if its server is gone: the results so far are kept.
     """
     caller = parts.chat
     if caller is None:
@@ -153,7 +153,7 @@ def _judge(exam: Examination, judge: LLMJudge, rows: Sequence[Mapping[str, Any]]
         reading = judge.read(texts, passages, Notes())
     except (ModelUnavailableError, DeadlineError):
         raise
-    except ModelError:  # it judged nothing that could be read
+    except ModelError:  # no verdict could be read
         exam.claims |= dict.fromkeys((row["id"] for row in rows), "unjudged")
         return
     told = {"supported": "supported", "partially_supported": "partial", "unjudged": "unjudged"}
@@ -182,7 +182,7 @@ def _batches() -> Iterator[list[dict[str, Any]]]:
 
 
 def sample(count: int) -> list[dict[str, Any]]:
-    """So many of the questions, of every part of the list; a third of them has no answer."""
+    """A sample of the questions over the whole list; a third of them has no answer."""
     without = [row for row in questions() if row["answer"] is None]
     having = [row for row in questions() if row["answer"] is not None]
     few = count // 3
@@ -199,7 +199,7 @@ def claims() -> list[dict[str, Any]]:
 
 
 def questions() -> list[dict[str, Any]]:
-    """The questions: `passages`, `question`, and `answer`, of each of whose lists a reply must have one text."""
+    """The questions: `passages`, `question`, and `answer`, lists of which a reply must have one text each."""
     return _rows("questions")
 
 
@@ -209,9 +209,9 @@ def _rows(name: str) -> list[dict[str, Any]]:
 
 
 def _ratio(first: float, of: int, second: float, of_others: int) -> float:
-    """How much likelier something is among the first than among the others.
+    """The ratio of two shares.
 
-    To both shares half a case of the smaller group is added, so that where they do not differ the ratio is one.
+    Half a case of the smaller group is added to both shares, so that equal shares have a ratio of one.
     """
     least = HALF / max(1, min(of, of_others))
     return (first / max(1, of) + least) / (second / max(1, of_others) + least)
@@ -225,7 +225,7 @@ def _bits(worth: Worth) -> float:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, on one line, and without the comma that parts thousands."""
+    """The text in lower case, on one line, without thousands separators."""
     return re.sub(r"\b(\d{1,3}),(\d{3})\b", r"\1\2", " ".join(text.casefold().split()))
 
 

@@ -1,8 +1,8 @@
-"""The founding documents' own names and dicts, thin over the rest.
+"""The founding documents' names and dictionaries, as a thin layer over the package.
 
 Two documents have a `VerificationResult`: here it is that of `verify_response`; that of `AnswerVerifier` is
-`QualityResult`. What takes `llm_config` takes None, ``"ollama:<model>"``, a mapping of settings, or a LangChain chat
-model, and works without one. Sources and chunks are strings, LangChain documents, or objects with text and metadata.
+`QualityResult`. An `llm_config` is None (no model), ``"ollama:<model>"``, a mapping of settings, or a LangChain chat
+model. Sources and chunks are strings, LangChain documents, or objects with text and metadata.
 """
 
 import logging

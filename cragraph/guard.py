@@ -1,4 +1,4 @@
-"""What stands before a server of ours: who may call it, how much may come in, and where it listens."""
+"""Guards of our servers: allowed callers, sizes of requests, and listening addresses."""
 
 import hmac
 import os
@@ -27,8 +27,8 @@ BODY: Final = 2 * 1024 * 1024  # bytes of a JSON request at most
 COOKIE: Final = "cragraph_token"
 VARIABLE: Final = "CRAG_TOKEN"
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
-LEAVES_S: Final = 1.5  # seconds after Ctrl-C in which a server has ended; the store outlives any kill
-SHORTEST: Final = 16  # characters of a token: who may try as often as they like guesses less
+LEAVES_S: Final = 1.5  # seconds after Ctrl-C within which a server ends; the store survives any kill
+SHORTEST: Final = 16  # least characters of a token: a shorter one could be guessed by trying
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -45,7 +45,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 def checked_token(token: str, name: str = "the token") -> str:
-    """A token that keeps others out; raises SettingsError for one that is empty, short, or no header can carry."""
+    """A valid token. Raises SettingsError for a token that is empty, short, or not allowed in a header."""
     if len(token.strip()) < SHORTEST or not re.fullmatch(r"[A-Za-z0-9._~+/=-]+", token):
         came = f"with {len(token)} characters" if token.strip() else "empty"
         raise SettingsError(
@@ -56,7 +56,7 @@ def checked_token(token: str, name: str = "the token") -> str:
 
 
 def token_for(host: str, token: str | None) -> str | None:
-    """The token that a server at this address asks for: what was given, else made up where others can reach it."""
+    """The token of a server at this address: the given one, else a random one if others can reach the address."""
     if token is not None:
         return checked_token(token, "--token")
     of_folder = {"token": dotenv_values(".env").get(VARIABLE)}
@@ -73,15 +73,15 @@ _ESCAPES: Final = re.compile(
 
 
 def whole_json(text: str) -> str:
-    """A JSON text in which every escape of half a character is that of U+FFFD: parsers refuse it, or pass it on."""
+    """A JSON text with every escaped lone surrogate replaced by U+FFFD, because parsers refuse it or pass it on."""
     return _ESCAPES.sub(lambda escape: r"\ufffd" if escape[2] else escape[0], text)
 
 
 class Guard:
     """Refuses requests for other hosts, from other sites, without the token, or too large, before anything reads them.
 
-    A page elsewhere can make a browser call this server; the `Host` and `Origin` headers tell. `large` are the requests
-    (method, path) with a limit of their own, in bytes, which are passed on as they come; all others are JSON.
+    A foreign page can make a browser call this server; the `Host` and `Origin` headers show it. `large` are requests
+    (method, path) with a separate limit in bytes, which are passed on unread; all others are JSON.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Guard:
         self.token = None if token is None else checked_token(token)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Pass on what is allowed."""
+        """Pass on allowed requests."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
         elif answer := self._answer(Request(scope), at_home=scope["path"] == "/"):
@@ -99,14 +99,14 @@ class Guard:
         else:
             most = self.large.get((scope["method"], scope["path"]))
             limit, told = most or BODY, Headers(scope=scope).get("content-length", "")
-            # Who announces too much is not listened to until it has come.
+            # A request that announces too much is refused before it is received.
             late = told.isdecimal() and int(told) > limit
             if late or not await self._passed(scope, receive, send, limit, as_json=most is None):
                 why = f"The request is larger than {limit} bytes."
                 await JSONResponse({"error": why}, 413)(scope, receive, send)
 
     def _answer(self, request: Request, *, at_home: bool) -> Response | None:
-        """A refusal, or the cookie for who opens the address with the token; None for what may pass."""
+        """A refusal, or the cookie for a caller that opens the address with the token; None for an allowed request."""
         headers = request.headers
         if not self._ours(_at(f"//{headers.get('host', '')}")[1]):
             why = "This server does not answer for that host name: use the address that it printed."
@@ -127,7 +127,7 @@ class Guard:
         return JSONResponse({"error": why}, 401)
 
     def _ours(self, host: str) -> bool:
-        with suppress(ValueError):  # another site gets past a browser by a name that leads here, not by an address
+        with suppress(ValueError):  # a foreign site reaches this server by a name that resolves here, not by an address
             return host in ("localhost", *self.hosts) or ip_address(host).is_loopback or bool(self.hosts)
         return False
 
@@ -179,11 +179,11 @@ class Guard:
 
 
 class _TooLargeError(Exception):
-    """A request that goes on beyond its limit."""
+    """A request beyond its limit."""
 
 
 def _at(url: str) -> tuple[str, str]:
-    """Host with port, and host name, of a URL; empty where it is none."""
+    """Host with port, and host name, of a URL; empty if it is none."""
     try:
         parts = urlsplit(url)
         return parts.netloc, parts.hostname or ""
@@ -202,9 +202,9 @@ def listen(
     token: str | None,
     tell: Callable[[str, str | None], None],
 ) -> None:
-    """Serve until interrupted what `app_for` makes of a token and the names of a host that others can reach.
+    """Serve an application until interrupted; `app_for` makes it from a token and the names of a reachable host.
 
-    `tell` gets the address, without a path, and the token. Raises SettingsError where it cannot listen there.
+    `tell` gets the address, without a path, and the token. Raises SettingsError if it cannot listen there.
     """
     import uvicorn
 
@@ -222,7 +222,7 @@ def listen(
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
 
         class Server(uvicorn.Server):
-            """Gives up the runs that are held when it is told to end, and ends in time whatever they do."""
+            """Cancels waiting runs at the signal to end, and ends in time in any case."""
 
             def handle_exit(self, sig: int, frame: FrameType | None) -> None:
                 stop_all_calls()

@@ -1,4 +1,4 @@
-"""The store of some settings, and what is done with it without the graph: ingest, list, search, verify."""
+"""The store of some settings, with operations that need no graph: ingest, list, search, verify."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,23 +37,23 @@ LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a to
 
 @dataclass
 class Library:
-    """The store of some settings, opened when it is first needed, and the judge of answers."""
+    """The store of some settings, opened at first use, and the judge of answers."""
 
     settings: Settings
 
     @cached_property
     def parts(self) -> Parts:
-        """What searches, stores and judges."""
+        """The parts that search, store and judge."""
         return Parts(self.settings)
 
     @property
     def history(self) -> History | None:
-        """The log of what was asked; None where there is no store for it to stand beside."""
+        """The log of questions; None without a store."""
         place = place_for(self.settings.store)
         return None if place is None else History(place)
 
     def verify(self, answer: str, passages: Iterable[Any], question: str | None = None) -> Verification:
-        """Judge an answer against passages; raises InputError for one that is longer than anybody waits for."""
+        """Judge an answer against passages. Raises InputError for an answer that is too long."""
         if len(answer) > LONGEST_ANSWER:
             raise InputError(
                 f"The answer has {len(answer):,} characters; wanted at most {LONGEST_ANSWER:,}: verify it in parts."
@@ -61,17 +61,17 @@ class Library:
         return self.parts.verifier(question or "", answer, as_passages(passages), Notes(), **self.settings.judging)
 
     def read(self, paths: Iterable[Path], skipped: list[tuple[str, str]] | None = None) -> list[Passage]:
-        """The passages of some files, and of those in folders, without a store; read in a process as ingest's are.
+        """The passages of files and folders without a store; a separate process reads them, as in ingest.
 
-        `skipped` gets the links in a folder that lead out of it, which are not followed, with the reason. Raises
-        InputError for a path that does not exist, DocumentError for a file that cannot be read.
+        `skipped` gets the links that lead out of a folder, which are not followed, with the reason. Raises InputError
+        for a path that does not exist, DocumentError for a file that cannot be read.
         """
         paths = list(paths)
         if not paths:
             raise InputError("No path came to verify against: give files or folders.")
         files, folders = [], []
         for path in paths:
-            with suppress(OSError, ValueError):  # a name that no system takes
+            with suppress(OSError, ValueError):  # a name that is invalid on every system
                 if path.is_dir():
                     folders.append(path)
                     continue
@@ -115,14 +115,14 @@ class Library:
         return found
 
     def documents(self, collection: str | None = None) -> list[StoredDocument]:
-        """The documents in the store, or of one collection; none where there is no store yet."""
+        """The documents in the store, or of one collection; none if there is no store yet."""
         with suppress(StoreMissingError):
             held = self.parts.store
             return held.documents(None if collection is None else {"collection": held.known(collection)})
         return []
 
     def collections(self) -> list[Held]:
-        """The collections of the store, with how much is in each; none where there is no store yet."""
+        """The collections of the store, with their sizes; none if there is no store yet."""
         with suppress(StoreMissingError):
             return self.parts.store.held()
         return []
@@ -130,22 +130,23 @@ class Library:
     def ingest(self, paths: Sequence[Path], collection: str | None = None, **options: Any) -> IngestReport:
         """Read files and folders into the store; `options` are `prune`, `dry_run`, `progress`, `follow_links`.
 
-        With a collection, by argument or setting, into that one; else each stays where it is, new ones in the default.
+        With a collection, by argument or setting, all files go into it; else files stay in theirs, and new ones go into
+        the default one.
         """
         target = self.parts.store_to_fill(dry_run=bool(options.get("dry_run")))
         return ingest(paths, target, collection=collection or self._into(), **self._reading(), **options)
 
     def watch(self, paths: Sequence[Path], **options: Any) -> Iterator[IngestReport]:
-        """Follow files and folders, with what vanishes: a report for the first ingest, then one for every change."""
+        """Follow files and folders, including removals: a report for the first ingest, then one for every change."""
         given = self._reading() | options | {"collection": self._into()}
         return watch(paths, self.parts.store_to_fill(), prune=True, **given)
 
     def forget(self, path: str, collection: str | None = None) -> list[str]:
-        """Take a document, or all below a folder, out of the store or one collection; returns what was removed."""
+        """Remove a document, or all below a folder, from the store or one collection; returns the removed sources."""
         return forget(self.parts.store, path, collection or self._into())
 
     def _into(self) -> str | None:
-        """The collection that the settings name, where that is one."""
+        """The collection of the settings, if they name exactly one."""
         named = self.settings.collection or ()
         if len(named) > 1:
             raise InputError(
@@ -165,6 +166,6 @@ class Library:
 
 
 def scores_of(passage: Passage) -> dict[str, Any]:
-    """The scores that a passage got on its way, by stage."""
+    """The scores of a passage by stage."""
     held = passage["metadata"].get("scores")
     return held if isinstance(held, dict) else {}

@@ -1,8 +1,8 @@
-"""The log of what was asked, beside the store; its kept questions, asked again; and the metrics log, a line per run.
+"""The log of questions beside the store; kept questions and their check; and the metrics log, a line per run.
 
-The log of what was asked is one SQLite file for its owner alone. The shell, the page and the tools write it; a program
-that calls the library does not, as it has a place of its own for what its users ask. The metrics log is a file of JSON
-lines that `CRAG_METRICS_LOG` names. Nothing of either leaves the machine.
+The log of questions is one SQLite file for its owner alone. The shell, the page and the tools write it. A program that
+calls the library does not, because it has its own place for its users' questions. The metrics log is the file of JSON
+lines named by `CRAG_METRICS_LOG`. Neither leaves the machine.
 """
 
 import json
@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 # -- what was asked --------------------------------------------------------------------------------------------------
 
 NAME: Final = "history.sqlite"
-MOST: Final = 10_000  # entries that are held; beyond them the oldest go that nobody kept
-PATIENCE_S: Final = 5.0  # how long an entry waits for another process that writes one
+MOST: Final = 10_000  # entries at most; beyond, the oldest that are not kept are removed
+PATIENCE_S: Final = 5.0  # seconds that a write waits for another process
 VERSION: Final = 1
 _SCHEMA: Final = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, door TEXT NOT NULL, "
@@ -49,12 +49,12 @@ UNWRITTEN: Final = "This question is not in the log of what was asked: {reason}.
 
 @dataclass(frozen=True)
 class Entry:
-    """One question and what became of it.
+    """One question and its outcome.
 
-    `time` is in UTC, `door` where it was asked (shell, chat, page, mcp), `outcome` accepted, doubtful or refused,
-    empty where nothing was verified. `model` is what wrote the answer. `sources` have `number`, `place`, `source`,
-    `page` and `quotes`. `messages` are the conversation before it, `narrowed` what it was narrowed to (`where`,
-    `sources`, `collection`). `kept` is when it was kept as a test, `expect` what its answer must say.
+    `time` is in UTC, `door` the place of the question (shell, chat, page, mcp), `outcome` accepted, doubtful or
+    refused, empty if nothing was verified. `model` wrote the answer. `sources` have `number`, `place`, `source`, `page`
+    and `quotes`. `messages` are the conversation before, `narrowed` the limits of the search (`where`, `sources`,
+    `collection`). `kept` is the time at which it was kept as a test, `expect` the words that its answer must have.
     """
 
     question: str
@@ -90,7 +90,7 @@ def entry_of(
     messages: Sequence[Mapping[str, Any]] = (),
     narrowed: Mapping[str, Any] | None = None,
 ) -> Entry:
-    """The entry of a response, as it was shown: what was withheld is not in it."""
+    """The entry of a response as shown, without a withheld answer."""
     decision, models = response["decision"] or {}, response["models"]
     sources = [
         {
@@ -119,7 +119,7 @@ def entry_of(
 
 
 def place_for(store: str | None) -> Path | None:
-    """The file beside a store, which has to be there; of a server's store in the folder for a person's data."""
+    """The log's file beside an existing store; for a server's store, in the user's data folder."""
     if not store:
         return None
     if "://" in store or store.startswith("chroma:"):
@@ -131,14 +131,14 @@ def place_for(store: str | None) -> Path | None:
 
 @dataclass(frozen=True)
 class History:
-    """The log in a file; every call opens it anew, so that any number of processes may write it."""
+    """The log in a file; every call opens the file, so that any number of processes may write it."""
 
     path: Path
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
     def add(self, entry: Entry) -> int:
-        """Write an entry as the newest; returns its number. Raises StoreError where that cannot be done."""
+        """Write an entry as the newest; returns its number. Raises StoreError if it cannot be written."""
         row = (
             datetime.now(UTC).isoformat(timespec="seconds"), entry.door, encodable(entry.question),
             encodable(entry.answer), entry.confidence, entry.outcome, entry.model, _more(entry),
@@ -150,9 +150,9 @@ class History:
             return number
 
     def forget(self, numbers: Sequence[int] | None = None) -> int:
-        """Remove these entries, kept ones too, or all; returns how many. InputError for a number that there is none of.
+        """Remove these entries, kept ones too, or all; returns their number. Raises InputError for an unknown number.
 
-        What they held is overwritten in the file.
+        Their data is overwritten in the file.
         """
         with self._opened() as db:
             if db is None:
@@ -166,7 +166,8 @@ class History:
             return len(set(numbers))
 
     def keep(self, number: int, expect: str | None = None) -> Entry:
-        """Keep an entry as a test, with what its answer must say; InputError for one that there is none of."""
+        """Keep an entry as a test, with the words that its answer must have. Raises InputError for an unknown
+        number."""
         if expect is not None and not expect.strip():
             raise InputError("What is expected came empty; wanted words that the answer must have: give some.")
         entry = self.get(number)
@@ -177,14 +178,14 @@ class History:
         return self.get(number)
 
     def let_go(self, number: int) -> None:
-        """Keep an entry no longer as a test; it stays in the log. InputError where it was not kept."""
+        """Stop keeping an entry as a test; it stays in the log. Raises InputError if it was not kept."""
         if self.get(number).kept is None:
             raise InputError(f"Entry {number} is not kept; `cragraph log --kept` lists those that are.")
         with self._opened() as db:
             db.execute("UPDATE entries SET kept = NULL, expect = NULL WHERE number = ?", (number,))
 
     def renew(self, number: int, now: Entry) -> None:
-        """Put a new answer in the place of a kept entry's old one."""
+        """Replace a kept entry's answer."""
         row = (encodable(now.answer), now.confidence, now.outcome, now.model, _more(now), number)
         with self._opened() as db:
             sql = "UPDATE entries SET answer = ?, confidence = ?, outcome = ?, model = ?, more = ? WHERE number = ?"
@@ -207,7 +208,7 @@ class History:
             return [_entry(row) for row in islice(found, skip, None if limit is None else skip + limit)]
 
     def get(self, number: int) -> Entry:
-        """One entry; InputError where there is none of that number."""
+        """One entry. Raises InputError for an unknown number."""
         row: Any = None
         with self._opened(writes=False) as db:
             if db is not None and 0 < number < 1 << 63:  # which SQLite can hold
@@ -224,7 +225,7 @@ class History:
 
     @contextmanager
     def _opened(self, *, writes: bool = True, create: bool = False) -> Iterator[Any]:
-        """The database in one transaction; None where there is none and none is to be made."""
+        """The database in one transaction; None if it is missing and must not be made."""
         if not create and not self.path.exists():
             yield None
             return
@@ -233,7 +234,7 @@ class History:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self.path, timeout=PATIENCE_S, isolation_level=None)) as db:
-                db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
+                db.execute("PRAGMA secure_delete = ON")  # removed data is overwritten
                 db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 try:
                     version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -256,7 +257,7 @@ class History:
 
 
 def _more(entry: Entry) -> str:
-    """What an entry holds besides the columns of its row, as JSON."""
+    """The fields of an entry without a column, as JSON."""
     return encodable(json.dumps({name: getattr(entry, name) for name in _MORE}, ensure_ascii=False, default=str))
 
 
@@ -281,10 +282,11 @@ STATUSES: Final[tuple[Status, ...]] = ("same", "changed", "refused", "wrong", "f
 
 @dataclass(frozen=True)
 class Checked:
-    """One kept question: `same` as before, `changed`, now `refused`, `wrong` against what is expected, or `failed`.
+    """One kept question: `same` as before, `changed`, now `refused`, `wrong` (an expected text is missing), or
+    `failed`.
 
-    `wrong` says that the answer lacks what it must say; a question that was refused when it was kept, and still is, is
-    the same. `why` says what is the matter in a sentence, empty where nothing is.
+    A question that was refused when it was kept, and still is, is the same. `why` is the reason in a sentence, empty
+    for the same answer.
     """
 
     number: int
@@ -300,7 +302,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Check:
-    """All of them, in the order in which they were kept."""
+    """All checked questions, in the order in which they were kept."""
 
     rows: list[Checked] = field(default_factory=list)
 
@@ -322,10 +324,10 @@ def check(
     renew: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Check:
-    """Ask every kept question as it was asked; with `renew`, the new answers are compared with from now on.
+    """Ask every kept question again as it was asked; with `renew`, the new answers replace the old ones.
 
-    `ask` gives the response to an entry's question. An answer that lacks what is expected, and a run that failed, are
-    never taken over.
+    `ask` returns the response to an entry's question. An answer without the expected words, or of a failed run, never
+    replaces the old one.
     """
     entries, rows = sorted(history.entries(kept=True), key=lambda entry: entry.number), []
     for done, entry in enumerate(entries):
@@ -343,7 +345,7 @@ def check(
 
 
 def compared(entry: Entry, now: Entry | None, failed: str = "") -> Checked:
-    """A kept question beside what it is answered now; None where it could not be asked."""
+    """A kept question with its present answer; None if it could not be asked."""
     answer, confidence = ("", None) if now is None else (now.answer, now.confidence)
     status, why = judged(entry, now) if now is not None else (FAILED, failed)
     about = (entry.expect, entry.confidence, confidence, why)
@@ -351,7 +353,7 @@ def compared(entry: Entry, now: Entry | None, failed: str = "") -> Checked:
 
 
 def judged(entry: Entry, now: Entry) -> tuple[Status, str]:
-    """What became of a kept question, and why that is."""
+    """The status of a kept question, and the reason."""
     refused, was_refused = now.outcome == "refused", entry.outcome == "refused"
     alike = _line(entry.answer) == _line(now.answer)
     if refused and not was_refused:
@@ -369,7 +371,7 @@ def judged(entry: Entry, now: Entry) -> tuple[Status, str]:
 
 
 def says(answer: str, expected: str) -> bool:
-    """Whether an answer has the expected words, in a row; capitals, articles, markers and full stops do not count."""
+    """Whether an answer has the expected words in a row, ignoring case, articles, markers and full stops."""
     return f" {plain(expected)} " in f" {plain(without_markers(answer))} "
 
 
@@ -378,24 +380,24 @@ def _line(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text in small letters, its words and figures alone: without signs, articles, and commas in thousands."""
+    """The words and figures of a text in lower case, without signs, articles and thousands separators."""
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
     return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
 
 
 # -- the metrics log -------------------------------------------------------------------------------------------------
 
-ANSWER_CHARACTERS: Final = 100  # how much of an answer a line keeps, to recognise the run by
+ANSWER_CHARACTERS: Final = 100  # characters of an answer in a line, to recognise the run by
 _LOCK: Final = Lock()
 
 
 def log_run(path: str | Path, run: Mapping[str, Any]) -> None:
-    """Append one run to the log; a log that cannot be written costs a warning, never the answer."""
+    """Append one run to the log; if the log cannot be written, warn and go on."""
     append_line(path, record(run))
 
 
 def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
-    """Append an entry to a log of JSON lines; one that cannot be written costs a warning."""
+    """Append an entry to a log of JSON lines; if it cannot be written, warn."""
     line = json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -407,7 +409,7 @@ def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
 
 
 def record(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The line of a run, made of its response and, where they are at hand, the fields of its state.
+    """The line of a run, from its response and, if available, the fields of its state.
 
     - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
       `is_grounded`, `accepted`; `decision` (accepted, doubtful, refused) and the `threshold`, null where verification
@@ -463,7 +465,7 @@ def record(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cited_claims(answer: str) -> float | None:
-    """Share of an answer's claims that carry a marker, in or directly behind them; None without claims."""
+    """Share of an answer's claims with a marker in or directly behind them; None without claims."""
     claims = split_claims(answer)
     ends = [claim["start"] for claim in claims[1:]] + [len(answer)]
     if not claims:
@@ -483,13 +485,12 @@ GOALS: Final = (
 
 
 def summarise(file: str | Path) -> dict[str, Any]:
-    """Rates, means and latency percentiles of a log, and the targets; lines that are no JSON are counted and skipped.
+    """Rates, means and latency percentiles of a log, with the targets; lines without JSON are counted and skipped.
 
-    A rate is null where no run can show it. Lines may be marked by a person: with ``"correct": true`` or ``false`` for
-    `confidence_accuracy`, the share where the confidence reached its run's threshold just when the answer was right,
-    and `labelled_hallucination_rate`, the share of wrong answers; with ``"answerable": true`` or ``false`` for the
-    false positives (answered all the same) and false negatives (refused all the same) of answerability.
-    Raises InputError where there is no such file.
+    A rate is null if no run can show it. A person may mark lines with ``"correct": true`` or ``false`` for
+    `confidence_accuracy` (the share of runs whose confidence reached the threshold exactly if the answer was right) and
+    `labelled_hallucination_rate` (the share of wrong answers), and with ``"answerable": true`` or ``false`` for false
+    positives (answered) and false negatives (refused) of answerability. Raises InputError if the file is missing.
     """
     runs, bad = _read(Path(file))
     answered = [run for run in runs if not run.get("abstained")]
@@ -503,7 +504,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
                 times[node].append(float(ms))
     latency = {
         node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
-        for node in sorted(times, key=lambda node: node == "total")  # last, below the nodes that make it up
+        for node in sorted(times, key=lambda node: node == "total")  # last, below its nodes
     }
     summary: dict[str, Any] = {
         "runs": len(runs),

@@ -25,7 +25,7 @@ from cragraph.types import Passage
 
 @dataclass(frozen=True)
 class LazySearch:
-    """The retriever of some parts; the first search opens the store, so that a graph starts without one."""
+    """The retriever of some parts; the first search opens the store, so that a graph can be built without a store."""
 
     parts: Parts
 
@@ -48,7 +48,7 @@ def graph_of(parts: Parts, ways: Ways = Ways(), **joined: Any) -> LoopGraph:  # 
 
 
 def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008  (frozen)
-    """What the seven nodes of the loop do."""
+    """The acts of the loop's seven nodes."""
     settings, stored = parts.settings, not parts.foreign
     searched = parts.foreign or "store" in parts.own or bool(settings.store)
     kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
@@ -87,7 +87,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
 
 
 def computing(parts: Parts) -> Compute:
-    """What answers from all rows of a stored table."""
+    """The part that computes answers over all rows of a stored table."""
     stored = StoredTables(lambda: parts.store, parts.settings.max_file_chunks)
     chat = parts.chat
     written = None if chat is None else QueryModel(chat, parts.prompts)

@@ -1,4 +1,4 @@
-"""Passages from what a caller has: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
+"""Passages from a caller's chunks: strings, mappings, LangChain documents, LlamaIndex nodes and the like."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from cragraph.types import Passage
 _OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
 
 LONGEST_QUESTION: Final = 20_000
-"""Characters that a question may have: reading one takes time in proportion, a second for this many."""
+"""Characters of a question at most: reading this many takes a second."""
 
 
 def as_question(text: str) -> str:
-    """A question without blanks around it; raises InputError for one that is too long to be one."""
+    """A question without surrounding blanks. Raises InputError if it is too long."""
     if len(text) > LONGEST_QUESTION:
         raise InputError(
             f"The question has {len(text):,} characters; wanted at most {LONGEST_QUESTION:,}: ask in a sentence, "
@@ -26,9 +26,9 @@ def as_question(text: str) -> str:
 
 
 def as_message(message: Any) -> tuple[str, str]:
-    """Who speaks and what they say: of a mapping, a pair, a text of a person's or LangChain's message.
+    """The role and text of a message: a mapping, a pair, a text (of the person), or a LangChain message.
 
-    The role is `person`, `assistant`, or empty for what is neither, such as a system message.
+    The role is `person`, `assistant`, or empty for any other, such as a system message.
     """
     role: Any
     text: Any
@@ -40,7 +40,7 @@ def as_message(message: Any) -> tuple[str, str]:
         role, text = message
     else:
         role, text = getattr(message, "type", ""), getattr(message, "content", "")
-        text = getattr(message, "additional_kwargs", {}).get("answer") or text  # one of ours, without its sources
+        text = getattr(message, "additional_kwargs", {}).get("answer") or text  # our own message, without its sources
     if isinstance(text, list):
         text = " ".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in text)
     speakers = {"user": "person", "human": "person", "assistant": "assistant", "ai": "assistant"}
@@ -53,7 +53,7 @@ def content_id(*parts: str) -> str:
 
 
 def as_passages(values: Iterable[Any]) -> list[Passage]:
-    """Read a caller's chunks as passages, in order; blank ones are kept so that positions still match."""
+    """Read a caller's chunks as passages, in order; blank ones are kept so that positions match."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InputError(
             f"passages came as one {type(values).__name__}; wanted a list of strings or of objects with `text`: "
@@ -63,7 +63,7 @@ def as_passages(values: Iterable[Any]) -> list[Passage]:
 
 
 def as_passage(value: Any, index: int = 0) -> Passage:
-    """Read one chunk as a passage; missing fields are filled in from its text and position."""
+    """Read one chunk as a passage; missing fields come from its text and position."""
     text, metadata = _text_and_metadata(value, index)
     known = {key: metadata[key] for key in _OWN & metadata.keys()}
     extra = {key: item for key, item in metadata.items() if key not in _OWN}
@@ -85,7 +85,7 @@ def as_passage(value: Any, index: int = 0) -> Passage:
 
 
 def own_text(passage: Passage) -> Passage:
-    """A copy without the text around it; the passage itself where it is not read with any."""
+    """A copy without the text around it; the passage itself if it has none."""
     if "parts" not in passage:
         return passage
     own = next(part for part in passage["parts"] if part["chunk_id"] == passage["chunk_id"])
@@ -97,7 +97,8 @@ def own_text(passage: Passage) -> Passage:
 
 
 def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> list[Passage]:
-    """The passages with blanks in place of their orders to an assistant, which are told, and doubt the rest."""
+    """The passages with orders to an assistant blanked; `tell` gets a note, and the rest of such a passage is
+    doubted."""
     read: list[Passage] = []
     for passage in passages:
         if told := told_of(passage["text"]):
@@ -111,7 +112,7 @@ def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> lis
 
 
 def doubts_of(passage: Passage, start: int, end: int) -> list[str]:
-    """Why the file may not say what was read at a place of a passage, in sentences; empty where nothing is in doubt."""
+    """Reasons, in sentences, why the reading of a place of a passage may be wrong; empty without doubts."""
     if "parts" not in passage:
         doubts, places = passage["metadata"].get("doubts"), passage["metadata"].get("doubted") or []
         whole = {*range(len(doubts or ()))} - {number for number, _, _ in places}
@@ -126,14 +127,14 @@ def doubts_of(passage: Passage, start: int, end: int) -> list[str]:
 
 
 def about(passage: Passage) -> dict[str, Any]:
-    """A passage with its metadata in it; what a document says of itself stands behind what is known of it."""
+    """A passage and its metadata as one mapping; the passage's own fields go before the document's."""
     return {**passage["metadata"], **passage}
 
 
 def place_of(about: Mapping[str, Any]) -> str:
-    """Where something stands, as people say it: `Annual report (report.pdf), page 3 › Revenue`; empty where unknown.
+    """A place in words: `Annual report (report.pdf), page 3 › Revenue`; empty if unknown.
 
-    `about` is a passage with its metadata in it, or the metadata of a citation.
+    `about` is the mapping of a passage and its metadata, or the metadata of a citation.
     """
     file, title = str(about.get("filename") or about.get("source") or ""), str(about.get("title") or "")
     stem = file.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("_", " ")
@@ -144,7 +145,7 @@ def place_of(about: Mapping[str, Any]) -> str:
 
 
 def sides_of(conflict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The two sides of a conflict as people read them: which it is, where it stands, and its sentence."""
+    """The two sides of a conflict for display: label, place and sentence of each."""
     names = ("the newer", "the older") if conflict["newer_first"] else ("one", "the other")
     return [
         (name, place_of(side) or side["chunk_id"], side["quote"])
@@ -153,7 +154,7 @@ def sides_of(conflict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def heading_at(passage: Passage, offset: int) -> str:
-    """The path of the heading that a place in a passage's text stands under; empty where there is none."""
+    """The path of the heading above a place in a passage's text; empty without one."""
     about = passage["metadata"]
     inside = about.get("headings")
     pairs = [each for each in inside if _is_heading(each)] if isinstance(inside, list) else []
@@ -162,7 +163,7 @@ def heading_at(passage: Passage, offset: int) -> str:
 
 
 def _is_heading(value: Any) -> bool:
-    """Whether a value is an offset and a path: a caller's own metadata may have a field of that name."""
+    """Whether a value is an offset and a path, as a caller's metadata may have another field of that name."""
     match value:
         case [int(), str()]:
             return True
@@ -175,7 +176,7 @@ def _text_and_metadata(value: Any, index: int) -> tuple[str, dict[str, Any]]:
     if isinstance(value, Mapping):
         text = value.get("text", value.get("page_content"))
         outer = {key: item for key, item in value.items() if key not in ("text", "page_content", "metadata")}
-        # Fields beside the metadata win over it, except where they are None, such as the page of a stored passage.
+        # Fields of the passage win over the metadata unless they are None, such as the page of a stored passage.
         metadata = _mapping(value.get("metadata"), index)
         metadata |= {key: item for key, item in outer.items() if item is not None or key not in metadata}
     else:
@@ -212,7 +213,7 @@ def _whole(known: Mapping[str, Any], name: str, index: int) -> int:
 
 
 def _score(known: Mapping[str, Any], name: str, index: int) -> float | None:
-    """A score as it counts, 0..1: stores give cosines below 0, and search engines sums of more than 1."""
+    """A score clamped to 0..1: stores give cosines below 0, and search engines sums above 1."""
     if (came := known.get(name)) is None:
         return None
     try:
@@ -233,9 +234,9 @@ def _encodable(value: Any) -> Any:
 
 
 def contextual_text(passage: Passage) -> str:
-    """Title, heading path and table heading of a passage on lines above its text, none of them twice.
+    """Title, heading path and table heading of a passage on lines above its text, without repetitions.
 
-    A chunk out of the middle of a section often names neither the company nor the year it is about; its headings do.
+    A chunk from the middle of a section often names neither its company nor its year; its headings do.
     """
     metadata, text = passage["metadata"], passage["text"]
     path = [str(metadata.get("title") or ""), *str(metadata.get("heading") or "").split(" > ")]

@@ -1,7 +1,7 @@
-"""Parts that other packages bring: entry points of the groups `cragraph.embeddings` and `cragraph.rerankers`.
+"""Parts from other packages: entry points of the groups `cragraph.embeddings` and `cragraph.rerankers`.
 
-Each names a function or a class that is called with the model's name, or with nothing where none was given, and returns
-the part. In that package's `pyproject.toml`:
+Each names a function or a class that is called with the model's name, or without arguments if none was given, and
+returns the part. In that package's `pyproject.toml`:
 
     [project.entry-points."cragraph.embeddings"]
     acme = "acme_search:AcmeEmbeddings"
@@ -21,7 +21,7 @@ PREFIX: Final = "cragraph."
 
 
 def brought(group: Group) -> "dict[str, EntryPoint]":
-    """What installed packages bring to a group, by name; of two with one name the first that is found."""
+    """The entry points of a group, by name; of two with one name the first found."""
     from importlib.metadata import entry_points
 
     points: dict[str, EntryPoint] = {}
@@ -31,9 +31,9 @@ def brought(group: Group) -> "dict[str, EntryPoint]":
 
 
 def made(group: Group, spec: str) -> Any:
-    """The part that a package brings under the name before the colon; None where none does.
+    """The part of the entry point named before the colon; None if there is none.
 
-    Raises SettingsError where the package cannot be imported, or does not make it.
+    Raises SettingsError if the package cannot be imported or does not make the part.
     """
     name, _, model = spec.partition(":")
     if (point := brought(group).get(name)) is None:
@@ -42,7 +42,7 @@ def made(group: Group, spec: str) -> Any:
     try:
         make = point.load()
         return make(model) if model else make()
-    except Exception as error:  # whatever another's package raises
+    except Exception as error:  # any error of a foreign package
         raise SettingsError(
             f"{spec!r} of the package {package} cannot be made ({type(error).__name__}: {error}); wanted a part for "
             f"{group}: install what it needs, or choose another name."

@@ -1,4 +1,4 @@
-"""What stays here: files for their owner alone, and libraries that report nothing to their makers."""
+"""Privacy: files for their owner alone, and libraries without telemetry."""
 
 import os
 from pathlib import Path
@@ -8,21 +8,21 @@ from cragraph.errors import InputError
 
 
 def untold() -> None:
-    """Switch off the telemetry that only a variable stops, before a library is loaded that would send it.
+    """Switch off telemetry that only a variable stops, before the library that would send it is loaded.
 
-    A value that is set already stays.
+    A variable that is already set stays.
     """
     for variable in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY"):
         os.environ.setdefault(variable, "1")
 
 
 def private(path: str | Path, mode: str = "w", **options: Any) -> IO[Any]:
-    """Open a file to write, with 0600 where it is new; what is there keeps the permissions that its owner gave it."""
+    """Open a file for writing; a new file gets mode 0600, an existing one keeps its permissions."""
     return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600), **options)
 
 
 def output(path: str | Path, mode: str = "w", **options: Any) -> IO[Any]:
-    """`private` for a file that a person named; raises InputError where it cannot be written."""
+    """`private` for a file that the user named. Raises InputError if it cannot be written."""
     try:
         return private(path, mode, **options)
     except OSError as error:
@@ -30,7 +30,7 @@ def output(path: str | Path, mode: str = "w", **options: Any) -> IO[Any]:
 
 
 def check_output(*paths: Path | None) -> None:
-    """Raises InputError for a path that no file can be written to, before anything is done whose result goes there."""
+    """Raises InputError for a path that cannot be written, before the work whose result goes there."""
     for path in filter(None, paths):
         if path.is_dir():
             raise InputError(_REFUSED.format(path=path, why="it is a folder"))

@@ -1,4 +1,4 @@
-"""A process of its own for what nobody vouches for: bounded in time and memory, spoken to through pipes."""
+"""A separate process for untrusted work: bounded in time and memory, connected by pipes."""
 
 import os
 import pickle
@@ -14,7 +14,7 @@ COMMAND: Final = (sys.executable, "-P", "-c")
 
 
 def bound_memory(megabytes: int) -> None:
-    """Bound what this process may allocate, where the system can."""
+    """Limit the memory of this process, if the system can."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -22,7 +22,7 @@ def bound_memory(megabytes: int) -> None:
 
 
 def alarm(seconds: float) -> float:
-    """End this process after so many seconds, even in native code; 0 stops that. Gives the seconds that were left."""
+    """End this process after `seconds`, even in native code; 0 cancels it. Returns the seconds left before."""
     return signal.setitimer(signal.ITIMER_REAL, seconds)[0] if hasattr(signal, "setitimer") else seconds
 
 
@@ -33,19 +33,19 @@ def send(out: BinaryIO, message: Any) -> None:
 
 
 def own_output() -> BinaryIO:
-    """What this process answers through; what a library prints must not get among the answers."""
+    """The pipe for this process's answers, separated from anything that a library prints."""
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     return out
 
 
 class EndedError(Exception):
-    """The process ended before it answered: it took too long, too much memory, or crashed."""
+    """The process ended before it answered: it exceeded time or memory, or crashed."""
 
 
 class Worker:
-    """Runs a function of one argument in a process of its own, one call at a time; any number of threads may call.
+    """Runs a function of one argument in a separate process, one call at a time; any number of threads may call.
 
-    The process starts with the first call, again after one that it did not survive, and ends with this one.
+    The process starts with the first call, and again after a call that ended it; it ends with the calling process.
     `seconds` and `memory_mb` bound each call.
     """
 
@@ -56,7 +56,7 @@ class Worker:
             f"work({function}, {seconds!r}, {memory_mb!r})"
         )
         self._fresh()
-        if hasattr(os, "register_at_fork"):  # a child has no part in its parent's pipes, nor in a lock held there
+        if hasattr(os, "register_at_fork"):  # a forked child must not use its parent's pipes or locks
             os.register_at_fork(after_in_child=self._fresh)
 
     def _fresh(self) -> None:
@@ -65,7 +65,7 @@ class Worker:
     _process: "subprocess.Popen[bytes] | None"
 
     def __call__(self, given: Any) -> Any:
-        """What the function returned, or the error that it raised; EndedError where the process did not survive it."""
+        """The function's result, or its error. Raises EndedError if the process ended."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._process = _started(self._script)
@@ -77,7 +77,7 @@ class Worker:
                 answer = pickle.load(self._process.stdout)
             except (OSError, EOFError, pickle.UnpicklingError) as error:
                 raise EndedError(f"it ended with {self._end()}") from error
-            except BaseException:  # interrupted: an answer that is still to come is none to the next call
+            except BaseException:  # interrupted: a late answer must not reach the next call
                 self._end()
                 raise
         if isinstance(answer, Exception):
@@ -117,7 +117,7 @@ def _reap(process: "subprocess.Popen[bytes]", owner: int) -> None:
 
 
 def work(function: Callable[[Any], Any], seconds: float, memory_mb: int) -> None:
-    """In the process: answer each argument that comes, until no more can."""
+    """Run in the process: answer each argument until the pipe closes."""
     out = own_output()
     bound_memory(memory_mb)
     while True:

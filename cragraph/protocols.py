@@ -1,6 +1,6 @@
-"""What each replaceable part of the graph has to do: one protocol each, one call each.
+"""The protocols of the graph's replaceable parts, each with one call.
 
-Every part gets a `Notes` to say what it did: what was degraded and why, how many model calls it made, which model ran.
+Every part gets a `Notes` for its degradations with their reasons, its model calls, and the model that ran.
 """
 
 import logging
@@ -32,20 +32,20 @@ T = TypeVar("T")
 
 @dataclass
 class Notes:
-    """A thread-safe record of what ran in one step, returned to the caller in the response."""
+    """A thread-safe record of one step, which becomes a part of the response."""
 
     calls: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
     models: dict[str, str] = field(default_factory=dict)
     written: dict[str, float | None] = field(default_factory=dict)
-    """What a chat model wrote, and how sure it was of its words: the mean log-probability of a token, where known."""
+    """Texts of a chat model, each with the mean log-probability per token if known."""
     search: list[str] = field(default_factory=list)
-    """What a chat model that declined wants searched for."""
+    """Search words of a chat model that declined."""
     _degraded: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def degraded(self, sentence: str) -> None:
-        """Record in one plain sentence what was degraded and why; repeated sentences are counted."""
+        """Record a degradation and its reason in one plain sentence; repeated sentences are counted."""
         with self._lock:
             self._degraded[mask(printable(sentence))] += 1
 
@@ -60,7 +60,7 @@ class Notes:
             self.tokens.update(tokens)
 
     def said(self, text: str, sureness: float | None) -> None:
-        """Record that a chat model wrote a text, with the mean log-probability of its tokens where that is known."""
+        """Record a text of a chat model, with the mean log-probability of its tokens if known."""
         with self._lock:
             self.written[text] = sureness
 
@@ -70,7 +70,7 @@ class Notes:
             self.models[role] = name
 
     def add(self, other: "Notes") -> None:
-        """Add what another record has."""
+        """Add the content of another record."""
         for sentence in other.sentences:
             self.degraded(sentence)
         self.called(other.calls)
@@ -82,7 +82,7 @@ class Notes:
 
     @property
     def sentences(self) -> list[str]:
-        """The degradations, in order of first appearance, with a count where one happened more than once."""
+        """The degradations in order of first appearance, with a count for repeated ones."""
         return [s if n == 1 else f"{s} ({n} times)" for s, n in self._degraded.items()]
 
 
@@ -93,10 +93,10 @@ def reason_of(error: Exception) -> str:
 
 
 def stand_in(part: str, call: Callable[[], T], instead: str, notes: Notes) -> T | None:
-    """What the call returns; None where it raises, noted and logged with what is done `instead`."""
+    """The result of a call; if it raises None, with a note and a log entry that say what is done `instead`."""
     try:
         return call()
-    # A part may be the caller's own or a model's server: whatever it raises, the answer keeps its verification.
+    # A part may be the caller's own or a model's server: the answer keeps its verification after any error.
     except Exception as error:
         sentence = f"{part} failed ({reason_of(error)}); {instead}."
         notes.degraded(sentence)
@@ -108,12 +108,12 @@ _DEADLINE: Final[ContextVar[float | None]] = ContextVar("cragraph_deadline", def
 
 
 CALLERS_LOOP: Final[ContextVar[AbstractEventLoop | None]] = ContextVar("cragraph_loop", default=None)
-"""The event loop that a graph was called in; its nodes run in threads beside it."""
+"""The event loop in which a graph was called; its nodes run in threads."""
 
 
 @contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
-    """Give up on model calls inside the block after `seconds`; an earlier deadline around it stays in force."""
+    """Cancel model calls inside the block after `seconds`; an earlier deadline around it stays in force."""
     outer = _DEADLINE.get()
     given = [at for at in (outer, None if seconds is None else monotonic() + seconds) if at is not None]
     token = _DEADLINE.set(min(given, default=None))
@@ -124,13 +124,13 @@ def deadline(seconds: float | None) -> Iterator[None]:
 
 
 def remaining() -> float | None:
-    """Seconds until the deadline, at least 0; None where there is no deadline."""
+    """Seconds until the deadline, at least 0; None without a deadline."""
     at = _DEADLINE.get()
     return None if at is None else max(0.0, at - monotonic())
 
 
 class Stop:
-    """Called when an asker leaves: it cancels what their run waits for, and whatever the run would wait for later."""
+    """Stops a run whose asker has left: cancels its present and later waits."""
 
     def __init__(self) -> None:
         self.stopped = False
@@ -145,7 +145,7 @@ class Stop:
 
     @contextmanager
     def over(self, cancel: Callable[[], Any]) -> Iterator[None]:
-        """Have `cancel` called if the run is stopped inside the block, or was before."""
+        """Call `cancel` if the run is stopped inside the block, or was before."""
         with self._lock:
             self._waits.add(cancel)
         try:
@@ -162,7 +162,7 @@ _STOP: Final[ContextVar[Stop | None]] = ContextVar("cragraph_stop", default=None
 
 @contextmanager
 def stoppable(stop: Stop) -> Iterator[None]:
-    """Let `stop` end the model calls inside the block."""
+    """Let `stop` cancel the model calls inside the block."""
     token = _STOP.set(stop)
     try:
         yield
@@ -171,16 +171,16 @@ def stoppable(stop: Stop) -> Iterator[None]:
 
 
 def current_stop() -> Stop:
-    """What ends the run that this is called in; one that nobody calls where there is none."""
+    """The stop of the present run; outside of a run an unused one."""
     return _STOP.get() or Stop()
 
 
 @dataclass(frozen=True)
 class Brief:
-    """What a generator is asked to write.
+    """The task of a generator.
 
-    On a later pass `previous` is the answer so far, and `failed` the verdicts on the claims that did not hold, with
-    the judge's reasons and corrections.
+    On a later pass `previous` is the answer so far, and `failed` the verdicts on its failed claims, with the judge's
+    reasons and corrections.
     """
 
     question: str
@@ -188,11 +188,11 @@ class Brief:
     previous: str = ""
     failed: Sequence[Verdict] = ()
     temperature: float = 0.0
-    quiet: bool = False  # whether no word of it may be shown before it was judged
+    quiet: bool = False  # whether no word may be shown before the answer is judged
 
 
 class Named(Protocol):
-    """A part that says in every response that it ran."""
+    """A part whose name is in the responses of runs that used it."""
 
     @property
     def name(self) -> str: ...
@@ -207,9 +207,9 @@ class Embeddings(Protocol):
 
 
 class Store(Protocol):
-    """What was ingested, searched and read: the embedded file, or a vector store of LangChain's.
+    """A store of passages for search and reading: the embedded file, or a LangChain vector store.
 
-    `where` filters by metadata, the collection among it. `retrieval_score` of what is found is 0..1.
+    `where` filters by metadata and collection. The `retrieval_score` of found passages is 0..1.
     """
 
     def dense(self, query: str, k: int, where: Mapping[str, Any] | None = None) -> list[Passage]: ...
@@ -246,7 +246,7 @@ class Generator(Named, Protocol):
 
 
 class Judge(Named, Protocol):
-    """Gives one verdict per claim, in the order of the claims; raises rather than guesses when it cannot judge."""
+    """Gives one verdict per claim, in the order of the claims; raises an error if it cannot judge."""
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
@@ -255,10 +255,10 @@ class Judge(Named, Protocol):
 
 @dataclass(frozen=True)
 class Answered:
-    """How likely an answer is to answer its question, 0..1 (None: not known), and the places in passages that do.
+    """The probability, 0..1, that an answer answers its question (None: not known), and the answering places.
 
-    `quoted` says whether it was told of a quotation; of an answer in other words it is shown, and decides nothing.
-    `seen` is what question, answer and passages have in common, 0..1 each, for whoever knows who wrote the answer.
+    `quoted` says whether the answer is a quotation; for an answer in other words the probability is shown and decides
+    nothing. `seen` are features of question, answer and passages, 0..1 each, for the probability of a model's answer.
     """
 
     probability: float | None
@@ -266,14 +266,14 @@ class Answered:
     quoted: bool = True
     seen: Mapping[str, float] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
-    """What the passages answer differently, a pair for a part of the question at most."""
+    """Pairs of passages that answer differently, at most one for each part of the question."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the passages say to a question that asks for a yes or a no: the characters [start, end) of one of them.
+    """The sentence of the passages that answers a yes-or-no question: the characters [start, end) of a passage.
 
-    `denied` says whether the sentence denies what the question asks about.
+    `denied` says whether the sentence denies the question.
     """
 
     passage: int
@@ -283,17 +283,17 @@ class Told:
 
 
 class AnswerScorer(Named, Protocol):
-    """Reads question, answer and passages together; raises rather than guesses when it cannot."""
+    """Reads question, answer and passages together; raises an error if it cannot."""
 
     def __call__(self, question: str, answer: str, passages: Sequence[Passage], notes: Notes) -> Answered: ...
 
 
 class Scorer(Named, Protocol):
-    """Scores 0..1; raises rather than guesses when it cannot.
+    """Scores 0..1; raises an error if it cannot.
 
-    Alignment: how well an answer addresses the question, is supported by the passages (all of them, best first) and
-    free of contradiction, given ``(question, answer, passages, notes)``. Consistency: how far it contradicts neither
-    itself nor known facts, given ``(answer, known_facts, notes)``.
+    Alignment scores how well an answer addresses the question, is supported by the passages (best first) and free of
+    contradiction, given ``(question, answer, passages, notes)``. Consistency scores whether an answer contradicts
+    itself or known facts, given ``(answer, known_facts, notes)``.
     """
 
     def __call__(self, *given: Any) -> float: ...
@@ -334,10 +334,10 @@ class QueryWriter(Named, Protocol):
 
 
 class Own(TypedDict, total=False):
-    """The parts that a caller brings: objects, or their names as in the settings.
+    """A caller's own parts: objects, or names as in the settings.
 
-    `store` is a folder, a name such as ``chroma:FOLDER``, any LangChain vector store, or a store that is open;
-    `retriever` any LangChain retriever, ``module:name`` of one, or a part of the protocol.
+    `store` is a folder, a name such as ``chroma:FOLDER``, any LangChain vector store, or an opened store; `retriever`
+    any LangChain retriever, its ``module:name``, or a part with the protocol.
     """
 
     chat_model: "BaseChatModel | str | None"

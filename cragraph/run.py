@@ -1,4 +1,4 @@
-"""One question through the graph, event by event: what the shell, the page, the chat and the tools all show."""
+"""One question through the graph, event by event, for the shell, the page, the chat and the tools."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,17 +26,17 @@ WAYS: Final = {
     "chat": Ways("a filter", "a chat model (/model ollama:NAME)"),
     "page": Ways("fewer documents", "a chat model, which whoever started this page can choose"),
 }
-"""What to try after an abstention, as it is done where it was asked."""
-NARROWS: Final = ("where", "sources", "collection")  # the options that narrow what a question is answered from
-MOST_WAITING: Final = 100  # runs that are kept for a person to decide; the oldest are given up
+"""Advice after an abstention, in words for the place of the question."""
+NARROWS: Final = ("where", "sources", "collection")  # options that limit the sources of an answer
+MOST_WAITING: Final = 100  # waiting runs that are kept for a person's decision at most; the oldest are dropped
 
 
 @dataclass(frozen=True)
 class Event:
-    """`begin` and `node` name a node, the latter with what it did in `text`; `token` is a piece of an unchecked answer.
+    """An event of a run. `begin` and `node` name a node, the latter with a line in `text`; `token` is a piece of text.
 
-    The last is `done`, with the response and the passages that were read; or `review`, with what a person needs as the
-    response, and the name that the run waits under as `text`.
+    The last event is `done`, with the response and the passages read; or `review`, with the data for a person's
+    decision as the response, and the name of the waiting run as `text`.
     """
 
     kind: Literal["begin", "node", "token", "review", "done"]
@@ -47,18 +47,18 @@ class Event:
 
 
 Steps = Iterator[tuple[str, Any]]
-"""What a run does as it does it: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and
-("review", fields) where it waits for a person."""
+"""The steps of a run: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and ("review",
+fields) if it waits for a person."""
 
 _OPEN: Final[set[Any]] = set()
-"""The streams of graphs that have not ended: what is named here, the garbage collector does not close."""
+"""The open streams of graphs, kept here so that the garbage collector does not close them."""
 
 
 def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Steps:
     """The steps of a compiled graph.
 
-    Where nobody reads on, a thread of its own closes the graph's stream. That waits for the node that is running, and
-    whoever left may be the collector in the thread that the node's call of a model waits for.
+    If the caller stops reading the stream, a separate thread closes it. Closing waits for the running node, and the
+    caller may be the garbage collector in the very thread that the node's model call waits for.
     """
     config = {"configurable": {"thread_id": thread}} if thread else None
     modes = ["tasks", "updates", "values", "messages"]
@@ -80,7 +80,7 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
                 for node, update in event.items():
                     yield "node", (node, update or {})
     except GeneratorExit:
-        if not sys.is_finalizing():  # no thread begins then
+        if not sys.is_finalizing():  # the interpreter is ending: no thread can start
             forget = partial(graph.checkpointer.delete_thread, thread) if thread and not waits else None
             Thread(target=_close, args=(stream, forget), daemon=True, name="cragraph-close").start()
         raise
@@ -91,7 +91,7 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
 
 
 def _close(stream: Any, forget: Callable[[], None] | None) -> None:
-    """Close a stream; what its last node wrote of a run that nobody can go on with is forgotten after it."""
+    """Close a stream; the saved state of a run that cannot be resumed is deleted after it."""
     try:
         stream.close()
         if forget is not None:
@@ -101,7 +101,7 @@ def _close(stream: Any, forget: Callable[[], None] | None) -> None:
 
 
 def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Event]:
-    """Tell what happens in a run; raises StoreMissingError where there was nothing to search.
+    """The events of a run. Raises StoreMissingError if there was nothing to search.
 
     `hides` leaves the claims of an answer that is withheld out of the response.
     """
@@ -120,10 +120,10 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
         elif kind == "review":
             yield Event("node", "review", "waits for you")
             yield Event("review", text=run, response=what, passages=[*read.values()])
-            waits = True  # the stream is read to its end, so that what it goes on from is kept by then
+            waits = True  # the stream is read to its end, so that the state for resuming is saved
         else:
             node, update = what
-            if hides and update.get("queries"):  # what failed is what is searched for
+            if hides and update.get("queries"):  # the failed claims are searched for
                 update = update | {"queries": [f"{len(update['queries'])} targeted queries"]}
             yield Event("node", node, described(node, update, taken))
     if waits:
@@ -140,7 +140,7 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
 class Assistant(Library):
     """The graph and the store of some settings, kept open for many questions.
 
-    Where a `door` is named (shell, page, …), what is asked there goes into the log beside the store.
+    With a `door` (shell, page, …), its questions go into the log beside the store.
     """
 
     door: str = ""
@@ -159,7 +159,7 @@ class Assistant(Library):
 
     @cached_property
     def memory(self) -> Any:
-        """Where runs are kept that wait for a person."""
+        """The checkpointer of runs that wait for a person."""
         return InMemorySaver()
 
     def ask(
@@ -170,12 +170,11 @@ class Assistant(Library):
         context: Mapping[str, Any] | None = None,
         person: bool = False,
     ) -> Iterator[Event]:
-        """Answer a question, after the messages of a conversation where there are any, with all claims.
+        """Answer a question, after the messages of a conversation if there are any, with all claims.
 
-        Where `abstain` was chosen, those of an answer that is withheld are left out, unless `show_claims` asks for
-        them.
-        `person`: somebody is there whom `ask_on_low_confidence` may ask; the events may end in `review` then, and go
-        on with `resume`.
+        With `abstain`, the claims of a withheld answer are left out, unless `show_claims` asks for them. `person` says
+        that somebody is there whom `ask_on_low_confidence` may ask; then the events may end in `review`, and go on with
+        `resume`.
         """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
         given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
@@ -198,7 +197,7 @@ class Assistant(Library):
         return self._asked(inputs, token_hex(8), options)
 
     def resume(self, run: str, decision: Any) -> Iterator[Event]:
-        """Go on with a run that waits, as a person chose; raises InputError where none waits under that name."""
+        """Go on with a waiting run by a person's choice. Raises InputError for an unknown run."""
         if (options := self.waiting.pop(run, None)) is None:
             raise InputError("No run waits under that name any more: ask the question again.")
         whole = options.over(self.settings.context())
@@ -217,7 +216,7 @@ class Assistant(Library):
                 self.memory.delete_thread(gone)
 
     def _logged(self, run: Iterator[Event], messages: Sequence[Mapping[str, Any]], context: Context) -> Iterator[Event]:
-        """The events of a run, whose response is written down; one that cannot be is told there."""
+        """The events of a run, whose response is logged; a failure to log is noted in the response."""
         for event in run:
             if event.kind == "review":
                 self.talks = {name: said for name, said in self.talks.items() if name in self.waiting}
@@ -244,7 +243,7 @@ class Assistant(Library):
 
 
 def described(node: str, update: Mapping[str, Any], before: Mapping[str, float]) -> str:
-    """One line on what a node did; `before` has the milliseconds of its earlier passes."""
+    """One line on a node's result; `before` has the milliseconds of its earlier passes."""
     passages: list[Passage] = update.get("held") or []
     line = ""
     match node:

@@ -29,14 +29,14 @@ from cragraph.verification.policies import POLICIES, Own, checked_weights
 
 PREFIX: Final = "CRAG_"
 NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG", "CRAG_TOKEN"})
-"""Variables with our prefix that are no settings: the folder of evaluation data, a settings file, a server's token."""
+"""Variables with our prefix that are no settings: evaluation data, the settings file, a server's token."""
 
 ALIASES: Final = {
     "ENABLE_VERIFICATION": "verify",
     "CONFIDENCE_THRESHOLD": "confidence_threshold",
     "OLLAMA_HOST": "ollama_host",
 }
-"""Variables without our prefix that are understood too, in the environment and in `.env`.
+"""Variables without our prefix that are read too, in the environment and in `.env`.
 
 Those of answer validation are read by `cragraph.founding.ValidationConfig`.
 """
@@ -50,7 +50,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(Context, BaseSettings):
-    """Everything that can be set; the per-run fields of `Context` are the defaults of every run."""
+    """All settings; the per-run fields of `Context` are the defaults of every run."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, allow_inf_nan=False
@@ -178,16 +178,16 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def load_settings(**explicit: Any) -> Settings:
-    """Settings from every source; raises SettingsError naming the file or variable that is wrong."""
+    """Settings from every source. Raises SettingsError that names the wrong file or variable."""
     return loaded(explicit)
 
 
 Chosen = Settings | Mapping[str, Any] | str | PathLike[str] | None
-"""What a caller may give as settings: them, a dictionary of them, a settings file; None: those of the surroundings."""
+"""Settings of a caller: an object, a dictionary, or a settings file; None: environment and `cragraph.yaml`."""
 
 
 def as_settings(given: Chosen) -> Settings:
-    """Settings from what a caller gave; raises SettingsError for what is wrong in it."""
+    """The settings of a caller. Raises SettingsError for a wrong one."""
     if isinstance(given, Settings):
         return given
     if isinstance(given, str | PathLike):
@@ -200,7 +200,7 @@ def as_settings(given: Chosen) -> Settings:
 
 
 def loaded(explicit: Mapping[str, Any], called: Mapping[str, str] = MappingProxyType({})) -> Settings:
-    """`load_settings`, whose errors call an argument as the person did who gave it: `called` has those names."""
+    """`load_settings` with errors that name arguments as the user wrote them: `called` has those names."""
     known = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     for variable in os.environ:
         if variable.upper().startswith(PREFIX) and variable not in NOT_OURS and variable.upper() not in known:
@@ -214,7 +214,7 @@ def loaded(explicit: Mapping[str, Any], called: Mapping[str, str] = MappingProxy
 
 
 def context_schema(settings: Settings, base: type[Context] = Context) -> type[Context]:
-    """The options of a run with these settings as their defaults: what Studio shows as a form."""
+    """The schema of a run's options with these settings as defaults, which Studio shows as a form."""
     defaults = settings.context()
     changed: dict[str, Any] = {}
     for name in defaults.model_fields_set:
@@ -228,8 +228,8 @@ def context_schema(settings: Settings, base: type[Context] = Context) -> type[Co
 
 
 def sources() -> list[tuple[str, dict[str, Any]]]:
-    """What each place sets, the one that wins first: the environment, the folder's `.env` and settings file, the
-    person's own; of the folder's what it may set (`cragraph.trust`)."""
+    """The settings of each source, in order of precedence: the environment, the folder's `.env` and settings file (only
+    allowed ones, `cragraph.trust`), the user's own file."""
     path, own = config_path(), trust.home() / "config.yaml"
     of_folder = in_file(path)
     if path is not None and not os.environ.get("CRAG_CONFIG"):
@@ -244,7 +244,7 @@ def sources() -> list[tuple[str, dict[str, Any]]]:
 
 
 def in_dotenv() -> dict[str, Any]:
-    """Our variables of `.env`, without their prefix; those of other programs, which may share it, are left alone."""
+    """Our variables of `.env`, without their prefix; those of other programs, which may share the file, are ignored."""
     read = DotEnvSettingsSource(Settings)
     ours = {name[len(PREFIX) :].lower() for name in read.env_vars if name.upper().startswith(PREFIX)}
     values = {name: value for name, value in read().items() if name in Settings.model_fields}
@@ -252,7 +252,7 @@ def in_dotenv() -> dict[str, Any]:
 
 
 def aliases(variables: Mapping[str, str | None]) -> dict[str, Any]:
-    """The settings that variables without our prefix set; an empty one sets nothing."""
+    """The settings from variables without our prefix; an empty variable sets nothing."""
     given = {name: (variables.get(variable) or "").strip() for variable, name in ALIASES.items()}
     return {name: value for name, value in given.items() if value}
 
@@ -267,9 +267,9 @@ def config_path() -> Path | None:
 
 
 def in_file(path: Path | None) -> dict[str, Any]:
-    """The settings of a file; of a folder's `config.yaml`, which other programs have too, only our two blocks.
+    """The settings of a file; from a folder's `config.yaml`, which other programs use too, only our two blocks.
 
-    These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; what is in them counts as settings.
+    These are ``verification: {enabled: true, …}`` and ``crag: {enabled: true}``; their entries count as settings.
     """
     if path is None:
         return {}
@@ -297,10 +297,10 @@ def in_file(path: Path | None) -> dict[str, Any]:
 
 
 def explained(error: ValidationError, explicit: Mapping[str, Any], called: Mapping[str, str]) -> str:
-    """One line per problem: its source, the value, and what was wanted instead."""
+    """One line per problem: its source, the value, and the wanted value."""
     lines = []
     for place, came, wanted in wrong_fields(error, Settings):
-        # Only `crag`, which is no field of its own, is without a place.
+        # Only `crag`, which is no field, has no place.
         name, *inside = place or ("crag",)
         source = source_of(name, explicit)
         if not wanted:

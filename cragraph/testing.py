@@ -1,4 +1,4 @@
-"""Parts that keep their contracts and remember what they were asked, for tests of what is built on cragraph."""
+"""Fake parts that keep their contracts and remember their calls, for tests of programs that use cragraph."""
 
 import math
 import re
@@ -51,7 +51,7 @@ class HashEmbeddings(Embeddings):
 
 @dataclass
 class FakeGenerator:
-    """Writes the given answers in turn, the last one for ever; an exception among them is raised."""
+    """Writes the given answers in turn, repeating the last one; an exception among them is raised."""
 
     answers: Sequence[str | Exception]
     name: str = "fake"
@@ -77,7 +77,7 @@ class FakeJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict per claim, with the start of the first passage as evidence of what is supported."""
+        """One verdict per claim; the evidence of a supported claim is the start of the first passage."""
         self.asked += [claim["text"] for claim in claims]
         return [self._verdict(claim, passages) for claim in claims]
 
@@ -135,7 +135,7 @@ class FakeQueryWriter:
         notes: Notes,
         passages: Sequence[Passage] = (),
     ) -> list[str]:
-        """One query a failed claim and one an unanswered part."""
+        """One query per failed claim and per unanswered part."""
         queries = [verdict["text"] for verdict in failed] + list(unanswered)
         self.history.append(tuple(queries))
         return queries

@@ -1,7 +1,7 @@
-"""Files that others may have written: which of a folder's settings count, and YAML that cannot take all memory.
+"""Files that others may have written: allowed settings of a folder, and YAML with bounded memory.
 
-Whoever unpacks an archive and asks in it has chosen none of its settings. So what runs code, names a server, a token or
-a place outside counts only in a file that the person trusts, which is remembered by path and content.
+A user who unpacks an archive and asks in it has not chosen its settings. So settings that run code, or name a server, a
+token or a place outside, count only in a file that the user trusts, which is remembered by path and content.
 """
 
 import json
@@ -22,20 +22,20 @@ FILES: Final = ("cragraph.yaml", "config.yaml", ".env")
 PERSONS: Final = frozenset(
     ("retriever", "model", "judge_model", "base_url", "ollama_host", "prompts", "nli_model", "metrics_log", "token")
 )
-"""What a folder may not set: code, servers, tokens, files that are written, and what a model or judge is told."""
+"""Settings that a folder may not set: code, servers, tokens, written files, and texts for a model or judge."""
 BUILT_IN: Final = {"embeddings": ("embedded",), "reranker": ("auto", "none", "lexical", "nearest", "llm")}
-DEEPEST: Final = 20  # levels of YAML at most
+DEEPEST: Final = 20  # nesting of YAML at most
 LARGEST: Final = 1_000_000  # characters of a settings file at most
 _TOLD: Final[set[str]] = set()
 
 
 def home() -> Path:
-    """The folder of the person's own configuration."""
+    """The user's configuration folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cragraph"
 
 
 def harmless(name: str, value: Any) -> bool:
-    """Whether a setting can neither run code, nor name a server, a token or a place outside the folder."""
+    """Whether a setting neither runs code nor names a server, a token or a place outside the folder."""
     if value in (None, ""):
         return True
     if name == "store":
@@ -46,7 +46,7 @@ def harmless(name: str, value: Any) -> bool:
 
 
 def allowed(file: Path, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file of the folder one stands in may set; the rest is told once, in one line, and left out."""
+    """The allowed settings of a file in the working folder; the others are left out, with one line of notice."""
     refused = sorted(name for name, value in values.items() if not harmless(name, value))
     if not refused or is_trusted(file):
         return dict(values)
@@ -61,12 +61,12 @@ def allowed(file: Path, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_trusted(file: Path) -> bool:
-    """Whether the person trusts a file as it is now."""
+    """Whether the user trusts a file with its present content."""
     return file.is_file() and _remembered().get(str(file.resolve())) == _digest(file)
 
 
 def trust(*files: Path) -> None:
-    """Remember files as they are now."""
+    """Trust files with their present content."""
     home().mkdir(mode=0o700, parents=True, exist_ok=True)
     known = _remembered() | {str(file.resolve()): _digest(file) for file in files}
     part = home() / f".trusted.{os.getpid()}.part"
@@ -88,8 +88,8 @@ def _digest(file: Path) -> str:
 
 
 def check_yaml(text: str, *, aliases: bool = False) -> None:
-    """Raise YAMLError for what is nested too deeply, and for aliases, which a few lines of can fill the memory, unless
-    the caller counts what they stand for."""
+    """Raise YAMLError for YAML that is nested too deeply, and for aliases, a few lines of which can fill the memory,
+    unless the caller counts the expanded values."""
     depth = 0
     if len(text) > LARGEST:
         raise yaml.YAMLError(f"it has {len(text):,} characters; wanted {LARGEST:,} at most")

@@ -1,4 +1,4 @@
-"""A turn of a conversation: a question, a follow-up, a remark, a greeting, about the talk itself, or a doubt."""
+"""Turns of a conversation: question, follow-up, remark, greeting, a turn about the conversation, or a doubt."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ Kind = Literal["question", "follow-up", "remark", "greeting", "talk", "doubt"]
 KINDS: Final[tuple[Kind, ...]] = ("question", "follow-up", "remark", "greeting", "talk", "doubt")
 
 POINTING: Final[frozenset[Kind]] = frozenset({"follow-up", "remark", "doubt"})
-"""Turns that begin with the passages which the last answer cited."""
-CARRIED: Final = 4  # of these passages at most
+"""Kinds of turns that begin with the passages cited by the last answer."""
+CARRIED: Final = 4  # such passages at most
 LONGEST_GREETING: Final = 6  # words
 NEEDS_MODEL: Final = (
     "This is about our conversation and not about the documents: it needs a chat model (--model ollama:NAME). "
@@ -56,12 +56,12 @@ _TALK: Final = re.compile(
     r"|what (?:did|have) (?:i|we) (?:ask|talk|discuss)|what was my (?:first|last|previous) question)",
     re.I,
 )
-"""How a turn begins that is about the talk; with a chat model its meaning decides."""
+"""Openings of a turn about the conversation itself; with a chat model the meaning decides."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn is, the question that stands alone for it, and the reply where nothing is to be searched."""
+    """The kind of a turn, its question in a form that stands alone, and its reply if no search is needed."""
 
     kind: Kind
     question: str
@@ -69,9 +69,9 @@ class Turn:
 
 
 def by_rules(text: str, answered: bool) -> Turn | None:
-    """What a turn is by its form, where that says so: a greeting, thanks, a doubt of an answer before.
+    """The kind of a turn if its form tells it: a greeting, thanks, or a doubt of the previous answer.
 
-    `answered` is whether an answer came before it. None where only its meaning tells.
+    `answered` says whether there is a previous answer. None if only the meaning tells the kind.
     """
     short = len(text.split()) <= LONGEST_GREETING
     for pattern, reply in (
@@ -87,14 +87,14 @@ def by_rules(text: str, answered: bool) -> Turn | None:
 
 
 def about_the_talk(text: str) -> bool:
-    """Whether a turn asks for something of the conversation itself, by how it begins."""
+    """Whether a turn is about the conversation itself, by its opening."""
     return _TALK.match(text) is not None
 
 
 def last_answer(messages: Sequence[Any]) -> Mapping[str, Any]:
     """The response behind the last answer of a conversation (`answer`, `citations`, `asked`); empty without one.
 
-    It is found in a message of ours (`additional_kwargs`), or beside the content of a mapping.
+    It is in the `additional_kwargs` of our message, or beside the content in a mapping.
     """
     for message in reversed(messages):
         if isinstance(message, Mapping) and message.get("role") in ("assistant", "ai"):

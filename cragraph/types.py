@@ -3,31 +3,31 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NotRequired
 
-# Not typing's: pydantic reads these as schemas, which on Python 3.11 needs the backport.
+# From typing_extensions, because pydantic needs the backport on Python 3.11.
 from typing_extensions import TypedDict
 
-IDK: Final = "I don't know based on the documents."  # what an abstaining run answers
+IDK: Final = "I don't know based on the documents."  # the answer of a run that abstains
 
 ClaimType = Literal["factual", "opinion", "conditional"]
 Label = Literal["supported", "partially_supported", "unsupported", "contradicted", "unjudged"]
 MARKS: Final[dict[Label, str]] = {
     "supported": "✓", "partially_supported": "~", "unsupported": "✗", "contradicted": "!", "unjudged": "?",
 }  # fmt: skip
-"""The sign of each verdict, wherever one is shown."""
+"""The sign of each verdict in all output."""
 
 QUOTED: Final = "”"
-"""The sign of a claim that stands word for word in its passage: that it is said there does not say that it answers."""
+"""The sign of a claim that stands word for word in its passage, which does not mean that it answers the question."""
 
 
 def mark_of(claim: Mapping[str, Any]) -> tuple[str, str]:
-    """The sign of a claim, wherever it is shown, and the word for it: its verdict, or that it is quoted."""
+    """The sign of a claim and the word for it: its verdict, or "quoted"."""
     if claim.get("quoted"):
         return QUOTED, "quoted"
     return MARKS.get(claim["verdict"], "?"), str(claim["verdict"]).replace("_", " ")
 
 
 EVADES: Final = "The answer may not address the question."
-"""The issue of an answer that the reader does not take for one."""
+"""The issue of an answer that does not answer the question by the reader."""
 
 Level = Literal["high", "medium", "low", "very low"]
 Mode = Literal["low", "balanced", "high"]
@@ -37,7 +37,7 @@ SetBy = Literal["default", "calibration", "person"]
 
 
 def doubt_of(decision: Mapping[str, Any] | None) -> str:
-    """What stands before a doubtful answer wherever one is shown; nothing before any other."""
+    """The doubt shown before a doubtful answer; empty for any other."""
     if not decision or decision["outcome"] != "doubtful":
         return ""
     confidence, threshold = apart(decision["confidence"], decision["threshold"])
@@ -62,19 +62,19 @@ def number_of(count: int, noun: str) -> str:
 
 
 def further(issues: Sequence[str], decision: Mapping[str, Any] | None) -> list[str]:
-    """The issues to show beside `standing`, which says already that the confidence is below the threshold."""
+    """The issues to show beside `standing`, without the one that the confidence is below the threshold."""
     told = decision["why"] if decision and decision["why"].startswith("Confidence ") else None
     return [issue for issue in issues if issue != told]
 
 
 def apart(confidence: float, threshold: float) -> tuple[str, str]:
-    """Both with as many digits as tell them apart, two at least: 0.6954 beside 0.7000."""
+    """Both numbers with enough digits to differ, at least two: 0.6954 beside 0.7000."""
     digits = next((d for d in (2, 4, 6) if round(confidence, d) != round(threshold, d)), 2)
     return f"{confidence:.{digits}f}", f"{threshold:.{digits}f}"
 
 
 def called(calls: int, tokens: Mapping[str, int]) -> str:
-    """How often chat models were called, and what they read and wrote; empty where none was called."""
+    """The number of chat model calls and their tokens in words; empty without calls."""
     told = {"read": "read", "wrote": "written"}
     counts = [f"{count:,} tokens {told.get(what, what)}" for what, count in tokens.items()]
     return ", ".join([f"{calls} model call{'s' if calls != 1 else ''}", *counts]) if calls else ""
@@ -84,16 +84,16 @@ SETTERS: Final[dict[SetBy, str]] = {"default": "", "calibration": " by calibrati
 
 
 Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int, "about": NotRequired[dict[str, Any]]})
-"""A stretch of a text made of several chunks: `text[start:end]` is that chunk's text from character `from` on; where
-the chunk has `doubts`, they are in `about`, with the places that are `doubted`."""
+"""A stretch of a text made of several chunks: `text[start:end]` is the chunk's text from character `from` on. `about`
+has the chunk's `doubts`, with the places that are `doubted`."""
 
 
 class Passage(TypedDict):
     """A retrieved chunk of a document.
 
-    `start_index` is the offset of `text` in the document's text; `page` counts from 1 and is None where the format
-    has no pages. Scores are 0..1, None where that stage did not run. `around` are the chunks to read beside it, in
-    document order; a passage that is read as one text with them has `parts`, which say what is from which chunk.
+    `start_index` is the offset of `text` in the document's text; `page` counts from 1 and is None where the format has
+    no pages. Scores are 0..1, None if that stage did not run. `around` are the chunks to read beside it, in document
+    order; a passage that is read as one text with them has `parts`, which name the chunk of each stretch.
     """
 
     text: str
@@ -154,7 +154,7 @@ class Condition(TypedDict):
 
 
 class Operand(TypedDict):
-    """What a query compares with: the sum of a column (rows counted where it is empty) over the rows that pass."""
+    """An operand of a query: the sum of a column (the number of rows if it is empty) over the rows that pass."""
 
     column: str
     where: list[Condition]
@@ -163,10 +163,10 @@ class Operand(TypedDict):
 class Query(TypedDict):
     """A question put to the rows of one table, checked against its columns before it is run.
 
-    `column` is empty where rows are counted. With `group`, `of` (sum, mean or count) is computed for each value of that
-    column, and the operation is put to the results. `most` is how many of a ranking are wanted. `against` is the second
-    operand of a difference, a growth (the earlier), a share (the whole) and a comparison, whose `test` is ``>`` or
-    ``<``. `percent` is what a text adds to a figure or takes off, with `percent_at`, where the text says so.
+    `column` is empty if rows are counted. With `group`, `of` (sum, mean or count) is computed for each value of that
+    column, and the operation runs over the results. `most` is the length of a ranking. `against` is the second operand
+    of a difference, a growth (the earlier), a share (the whole) and a comparison, whose `test` is ``>`` or ``<``.
+    `percent` is an addition to a figure from a text, with its place `percent_at`.
     """
 
     source: str
@@ -195,10 +195,10 @@ class Cited(TypedDict):
 class Computed(TypedDict):
     """A figure that was computed over the stored rows of a table, with its working.
 
-    `value` is the figure, exact unless `rounded`, as digits; for a comparison yes or no, for a list the number of its
-    rows. `labels` name the rows or groups that answer. `rows` were taken in, `missing` of them had no figure. `cited`
-    are the first of the rows. `chance` is how likely the query is what the question asks, 0..1. `doubts` say why
-    the figure is not accepted as the answer, whatever its chance.
+    `value` is the figure as digits, exact unless `rounded`; for a comparison yes or no, for a list the number of its
+    rows. `labels` name the rows or groups that answer. `rows` is the number of rows, `missing` of them had no figure.
+    `cited` are the first rows. `chance` is the probability, 0..1, that the query is what the question asks. `doubts`
+    are the reasons why the figure is not accepted, whatever its probability.
     """
 
     query: Query
@@ -217,14 +217,13 @@ class Computed(TypedDict):
 class Verdict(Claim):
     """The verdict of a judge on a claim.
 
-    `support` and `contradiction` are 0..1 and independent of each other. `correction` is what the claim should say,
-    where the judge knows. `sources` are the ids of further chunks that support it. `source_weight` is how far the
-    source of the evidence is relied on, where that is below 1. `unsupported_spans` are answer offsets of
-    the words that lack support, where the judge can point at them. `objected` says that facts speak against the claim,
-    whatever its support. `further` are more places that a claim rests on as a whole, such as the rows of a sum.
-    `doubts` say why an answer with this claim is not accepted although the claim is supported.
-    `embedded` is what the embedded judge said of a claim that a model judged: its name, and the support that it gave;
-    `said` is the label that the model gave where another stands.
+    `support` and `contradiction` are 0..1 and independent of each other. `correction` is the right statement, if the
+    judge knows it. `sources` are the ids of further chunks that support the claim. `source_weight` is the weight of the
+    evidence's source if below 1. `unsupported_spans` are answer offsets of words without support, if the judge finds
+    them. `objected` says that facts speak against the claim, whatever its support. `further` are more places that the
+    claim rests on, such as the rows of a sum. `doubts` are the reasons why an answer with this claim is not accepted
+    although the claim is supported. `embedded` is the embedded judge's name and support for a claim that a model
+    judged; `said` is the model's label if another label stands.
     """
 
     verdict: Label
@@ -245,20 +244,20 @@ class Verdict(Claim):
 
 
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
-"""The judges that need no server; their reasons are measurements."""
+"""The judges without a server; their reasons are measurements."""
 
 
 def told(verdict: Verdict) -> str:
-    """The reason of a judge that has words for it, a model or a person's own; empty for embedded judges and tables."""
+    """The reason in words of a model's or a user's own judge; empty for embedded judges and tables."""
     worded = "embedded" in verdict or verdict["judge"] not in EMBEDDED | {"cell", "computed", "none"}
     return verdict["reasoning"] if worded else ""
 
 
 class Citation(TypedDict):
-    """A passage that the answer points at by `[number]`; `verified` when it supports every sentence that cites it.
+    """A passage that the answer cites by `[number]`; `verified` if it supports every sentence that cites it.
 
-    `quotes` is all exact evidence in it, in the order of the answer, `quote` the first of it. What answers the question
-    is `text[answer_start:answer_end]`; None where the reader found no such place.
+    `quotes` is all exact evidence in it, in the order of the answer, `quote` the first. `text[answer_start:answer_end]`
+    answers the question; None if the reader found no such place.
     """
 
     number: int
@@ -275,7 +274,7 @@ class Citation(TypedDict):
 
 
 class Nearest(TypedDict):
-    """Where to look oneself when nothing was answered: the part of a passage that comes nearest to the question."""
+    """A place to look up after an abstention: the part of a passage nearest to the question."""
 
     text: str
     source: str
@@ -286,7 +285,7 @@ class Nearest(TypedDict):
 
 class ConflictSide(TypedDict):
     """One of two passages that answer differently: its sentence, `passages[passage]["text"][start:end] == quote`, and
-    the words in it that answer."""
+    its answering words."""
 
     answer: str
     quote: str
@@ -302,7 +301,7 @@ class ConflictSide(TypedDict):
 class Conflict(TypedDict):
     """Two passages of different documents that answer the question differently.
 
-    The newer is the first of `sides` where `newer_first`, and `why` says what tells it; else the likelier one is.
+    With `newer_first` the first of `sides` is the newer one, and `why` gives the sign; else it is the likelier one.
     """
 
     sides: list[ConflictSide]
@@ -311,12 +310,12 @@ class Conflict(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One pass of generate and verify; `decision` is what was decided on its answer, None where nothing was verified.
+    """One pass of generate and verify; `decision` is the decision on its answer, None if nothing was verified.
 
-    `context` (the passages it was written from, then the chunks that were read beside them), `verdicts`,
-    `verification` (what was measured), `read` (what of the reader's words counts in it) and `beside` (what a small
-    model answered, and what was quoted beside it) stay in the state; the response leaves them out unless asked for, and
-    `answer` and `queries` where the answer is withheld.
+    `context` (the passages of the answer, then the chunks read beside them), `verdicts`, `verification` (signals and
+    confidence), `read` (the reader's values that count) and `beside` (a small model's answer, and the quotation beside
+    it) stay in the state; the response leaves them out unless asked for, and `answer` and `queries` if the answer is
+    withheld.
     """
 
     attempt: int
