@@ -15,6 +15,9 @@ WAYS := alone draft own none one two model twice queries again failed embedded p
 BENCHED := .bench-model
 BENCH_MODEL = --server $(MODEL_SERVER) --model $(MODEL) --cache $(BENCHED)/replies
 
+# Compiled once, where an environment forbids it too: each test that starts a process is quicker by that.
+PYTEST := PYTHONDONTWRITEBYTECODE= CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
 .PHONY: help install documents docs lock fix check unit test test-model demo studio bench bench-model train clean
 
 help:  ## List the verbs.
@@ -63,12 +66,10 @@ check: $(STAMP)  ## Lint, types, import direction, and documents that must match
 	$(BIN)/python lab/tools/documents.py --check
 
 unit: $(STAMP)  ## Run the tests that start no server, process or browser and take no time.
-	@echo "the tests are collected first, which takes a while"
-	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not server and not slow"
+	$(PYTEST) -m "not server and not slow"
 
 test: $(STAMP)  ## Run the whole test suite.
-	@echo "the tests are collected first, which takes a while"
-	CRAG_DATA=$(DATA) $(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(PYTEST)
 
 test-model: $(STAMP)  ## Run the tests that need a real model: MODEL on MODEL_SERVER (Ollama's protocol), or OPENAI_SERVER.
 	MODEL_SERVER=$(MODEL_SERVER) MODEL=$(MODEL) OPENAI_SERVER=$(OPENAI_SERVER) $(BIN)/python -m pytest -q -rs tests/real_model

@@ -7,12 +7,22 @@ from uuid import uuid4
 import pytest
 from hypothesis import settings
 
+from tests.support.progress import Found, Progress
+
 # A busy machine is slow; that is no failure of the example that it was slow on.
 # With CI set, every run draws the same examples: a new one is found by a person who can look at it, not by a merge.
 settings.register_profile("cragraph", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("cragraph")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how many tests were found while the workers of pytest-xdist look for them."""
+    if path := getattr(config, "workerinput", {}).get("found"):
+        config.pluginmanager.register(Found(path))
+    elif getattr(config.option, "numprocesses", None):
+        config.pluginmanager.register(Progress())
 
 
 @pytest.fixture(autouse=True)

@@ -48,19 +48,9 @@ def test_an_answer_in_other_words_is_held_against_the_candidate_nearest_to_it(sc
     assert found.probability > 0.5 > other.probability
 
 
-def test_a_question_of_two_parts_is_answered_where_both_are(scorer: ReaderScorer) -> None:
-    both = "When does the bakery open, and who bakes the bread?"
-    half, whole = QUOTED, f"{QUOTED} Fresh bread is baked twice a day by Anna Keller. [1]"
-    assert probability(scorer, both, half) < probability(scorer, both, whole)
-
-
 def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:
     other = "Fresh bread is baked twice a day by Anna Keller. [1]"
     assert probability(scorer, QUESTION, other) < probability(scorer, QUESTION, QUOTED) - 0.1
-
-
-def test_the_answer_to_a_question_that_nothing_answers_is_worth_less(scorer: ReaderScorer) -> None:
-    assert probability(scorer, "When was the bakery founded?", QUOTED) < probability(scorer, QUESTION, QUOTED)
 
 
 SURGERY = as_passages(

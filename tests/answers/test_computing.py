@@ -6,7 +6,6 @@ import pytest
 
 from cragraph.documents import load, split
 from cragraph.language.tables import Table, tables_of
-from cragraph.passages import as_passages
 from cragraph.tables import FLOOR, compute, read_query
 from tests.support.cases import cases
 
@@ -58,18 +57,6 @@ def test_what_a_table_computes(tables: list[Table], question: str, value: str, l
 @pytest.mark.parametrize("question", cases("answers/computing", "what no table computes"))
 def test_what_no_table_computes_is_left_to_the_passages(tables: list[Table], question: str) -> None:
     assert all(reading.chance < FLOOR for reading in read_query(question, tables))
-
-
-def test_a_price_of_a_row_with_what_a_text_adds_to_it(tables: list[Table], tmp_path: Path) -> None:
-    passages = as_passages([{"text": "Work at the weekend costs 25 % more. Painting takes a week."}])
-    best = read_query("What would painting cost at the weekend?", tables, passages)[0]
-    made = compute(best.query, best.table, best.chance)
-    assert best.chance >= FLOOR
-    assert made["answer"] == "Painting, price €300, 25 % more: €375"
-    assert [cited["quote"] for cited in made["cited"]] == [
-        "Painting | Price EUR: 300.00",
-        "Work at the weekend costs 25 % more.",
-    ]
 
 
 @pytest.fixture(scope="module")

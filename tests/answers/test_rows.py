@@ -32,15 +32,6 @@ def test_every_row_with_the_value_that_is_asked_for(question: str, orders: list[
     assert [row.text[7:9] for row in looked.rows] == orders if looked else orders == []
 
 
-@pytest.mark.parametrize(("question", "order", "cell"), cases("answers/rows", "the cell that answers"))
-def test_the_cell_that_answers(question: str, order: str, cell: str) -> None:
-    looked = look(question)
-    assert looked
-    assert [row.text[7:9] for row in looked.rows] == [order]
-    start, end = looked.cells[0]
-    assert looked.rows[0].text[start:end] == cell
-
-
 SITES = """
 Branch: Jena | Order no: K-6 | Head: Ada Long | Ship to: Leeds | Opening hours: 9 to 5 | Opened: 1927
 Branch: Porto | Order no: K-7 | Head: Ben Hay | Ship to: York | Opening hours: 8 to 4 | Opened: 1931
@@ -54,16 +45,6 @@ def test_the_cell_is_of_the_kind_that_is_asked_for(question: str, cell: str | No
     found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
     assert len(found) == bool(cell)
     assert all(cell is not None and cell in value for value in found)
-
-
-EVENTS = """
-event: Spring fair | date: 2025-05-17 | places: 500 | leader: Petra Lind
-event: Night walk | date: 2025-08-02 | places: 20 | leader: Ada Long
-"""
-YEARS = """
-year: 2023 | volunteers: 17 | taken_in: 210 | released: 150
-year: 2024 | volunteers: 24 | taken_in: 193 | released: 127
-"""
 
 
 @pytest.mark.parametrize(("question", "rows", "cell"), cases("answers/rows", "no cell stands"))

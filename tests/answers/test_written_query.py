@@ -40,15 +40,6 @@ def model(server: OllamaServer) -> QueryModel:
     return QueryModel(ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01))
 
 
-def test_the_query_is_the_models_and_the_figure_is_ours(server: OllamaServer, tables: list[Table]) -> None:
-    reading = model(server)(QUESTION, tables, None, Notes()).reading
-    assert reading is not None
-    assert reading.query["column"] == "price_eur"
-    assert reading.query["where"] == [{"column": "kind", "test": "=", "values": ["sloop"]}]
-    assert reading.chance >= 0.8
-    assert compute(reading.query, reading.table)["value"] == "20000"
-
-
 @pytest.mark.parametrize(("written", "operation", "value"), cases("answers/written_query", "what models call"))
 def test_what_models_call_an_operation_is_read(
     server: OllamaServer, tables: list[Table], written: str, operation: str, value: str

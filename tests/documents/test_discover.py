@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ def skipped(folder: Path, **options: int) -> dict[str, str]:
 
 def found(*paths: Path) -> list[str]:
     return [item.path.name for item in discover(paths) if isinstance(item, Found)]
-
-
-def test_folders_are_searched_to_the_bottom_in_order_of_name(tmp_path: Path) -> None:
-    for name in ("b.txt", "a/z.md", "a/b/c.csv", "C.HTML"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("words")
-    assert found(tmp_path) == ["C.HTML", "c.csv", "z.md", "b.txt"]
 
 
 @pytest.mark.parametrize(
@@ -50,17 +42,6 @@ def test_what_cannot_be_read_is_passed_over_with_a_reason(
     assert found(tmp_path / "good.txt") == ["good.txt"]
 
 
-def test_a_hidden_folder_is_passed_over_as_one(tmp_path: Path) -> None:
-    (tmp_path / ".git/objects").mkdir(parents=True)
-    (tmp_path / ".git/a.txt").write_text("words")
-    assert list(skipped(tmp_path)) == [".git"]
-
-
-def test_a_hidden_file_that_is_named_outright_is_taken(tmp_path: Path) -> None:
-    (tmp_path / ".notes.txt").write_text("words")
-    assert found(tmp_path / ".notes.txt") == [".notes.txt"]
-
-
 def test_links_are_followed_but_not_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/one.txt").write_text("words")
@@ -74,40 +55,9 @@ def test_links_are_followed_but_not_in_a_circle(tmp_path: Path) -> None:
     assert found(tmp_path) == ["one.txt"]
 
 
-def test_a_file_that_is_reached_twice_is_taken_once(tmp_path: Path) -> None:
-    (tmp_path / "one.txt").write_text("words")
-    (tmp_path / "two.txt").symlink_to(tmp_path / "one.txt")
-    assert found(tmp_path, tmp_path / "one.txt") == ["one.txt"]
-    assert "already in" in skipped(tmp_path)["two.txt"]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "locked.txt"
-    path.write_text("words")
-    path.chmod(0)
-    assert skipped(tmp_path)["locked.txt"] == "no permission to read it"
-
-
-def test_a_pipe_is_no_regular_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.txt")
-    assert skipped(tmp_path)["pipe.txt"] == "not a regular file"
-
-
 def test_a_path_that_does_not_exist_is_an_error_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.txt does not exist"):
         discover([tmp_path, tmp_path / "gone.txt"])
-
-
-def test_utf_16_text_is_not_taken_for_binary(tmp_path: Path) -> None:
-    (tmp_path / "marked.txt").write_text("wide words", encoding="utf-16")
-    (tmp_path / "plain.txt").write_text("wide words", encoding="utf-16-le")
-    assert found(tmp_path) == ["marked.txt", "plain.txt"]
-
-
-def test_one_path_may_come_as_a_string(tmp_path: Path) -> None:
-    (tmp_path / "one.txt").write_text("words")
-    assert [item.path.name for item in discover(str(tmp_path))] == ["one.txt"]
 
 
 def linked(tmp_path: Path) -> Path:

@@ -1,4 +1,3 @@
-import zipfile
 from pathlib import Path
 
 import docx
@@ -6,7 +5,7 @@ import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from cragraph.documents import Document, Limits, load
+from cragraph.documents import Document, load
 from cragraph.errors import DocumentError
 
 
@@ -74,39 +73,6 @@ def test_merged_cells_are_read_once(tmp_path: Path) -> None:
 def test_a_broken_or_encrypted_file_says_what_to_do(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.docx").write_bytes(content)
     with pytest.raises(DocumentError, match=message):
-        loaded(tmp_path / "a.docx")
-
-
-def test_a_zip_that_is_no_word_document_says_what_to_do(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.docx", "w") as package:
-        package.writestr("hello.txt", "words")
-    with pytest.raises(DocumentError, match="save it again"):
-        loaded(tmp_path / "a.docx")
-
-
-def test_a_document_cut_short_says_what_to_do(tmp_path: Path) -> None:
-    docx.Document().save(str(tmp_path / "a.docx"))
-    data = (tmp_path / "a.docx").read_bytes()
-    (tmp_path / "a.docx").write_bytes(data[: len(data) // 2])
-    with pytest.raises(DocumentError, match="cut short"):
-        loaded(tmp_path / "a.docx")
-
-
-def test_a_part_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    docx.Document().save(str(tmp_path / "a.docx"))
-    with zipfile.ZipFile(tmp_path / "a.docx") as old, zipfile.ZipFile(tmp_path / "b.docx", "w", 8) as new:
-        for entry in old.infolist():
-            new.writestr(entry.filename, old.read(entry) + b" " * (entry.filename == "word/document.xml") * (20 << 20))
-    with pytest.raises(DocumentError, match=r"MB to unpack in word/document.xml, over the limit of 128"):
-        list(load(tmp_path / "b.docx", limits=Limits(memory_mb=128)))
-
-
-def test_a_cell_over_a_billion_columns_is_refused(tmp_path: Path) -> None:
-    word = docx.Document()
-    cell = word.add_table(1, 2).cell(0, 0)
-    cell._tc.get_or_add_tcPr().append(parse_xml(f'<w:gridSpan {nsdecls("w")} w:val="999999999"/>'))
-    word.save(str(tmp_path / "a.docx"))
-    with pytest.raises(DocumentError, match="1,001 columns"):
         loaded(tmp_path / "a.docx")
 
 

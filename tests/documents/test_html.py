@@ -29,22 +29,6 @@ def test_what_a_reader_does_not_see_is_dropped(document: Read, hidden: str) -> N
     assert document("a.html", f"<p>shown</p>{hidden}<p>end</p>").text == "shown\n\nend"
 
 
-def test_small_type_is_not_hidden(document: Read) -> None:
-    assert document("a.html", '<p style="font-size:0.8em; opacity:0.5">shown</p>').text == "shown"
-
-
-def test_the_main_element_is_the_page(document: Read) -> None:
-    assert document("a.html", "<div>banner</div><main><p>words</p></main>").text == "words"
-
-
-def test_table_cells_carry_their_headings(document: Read) -> None:
-    page = """<table><caption>Sales</caption><tr><th></th><th>2023</th><th>2022</th></tr>
-    <tr><td>Revenue</td><td>$ 394</td><td>383</td></tr><tr><td>Costs</td><td></td><td>(12)</td></tr></table>"""
-    loaded = document("a.html", page)
-    assert loaded.text == "Sales | 2023 | 2022\nRevenue | 2023: $ 394 | 2022: 383\nCosts | 2022: (12)"
-    assert [block.header for block in loaded.blocks] == ["", "Sales | 2023 | 2022", "Sales | 2023 | 2022"]
-
-
 def test_cells_over_several_rows_and_columns_are_filled_in(document: Read) -> None:
     page = """<table><thead><tr><th rowspan=2>Segment</th><th colspan=2>Three months</th><th colspan=2>Year</th></tr>
     <tr><th>2023</th><th>2022</th><th>2023</th><th>2022</th></tr></thead>
@@ -61,47 +45,7 @@ def test_signs_in_cells_of_their_own_join_their_amounts(document: Read) -> None:
     assert "Loss | 2023: $(5) | x: 1" in document("a.html", page).text
 
 
-def test_a_table_that_lays_out_the_page_is_read_as_page(document: Read) -> None:
-    page = (
-        "<table><tr><td><h1>Head</h1><p>left</p></td><td><table><tr><td>a</td><td>1</td></tr></table></td></tr></table>"
-    )
-    assert document("a.html", page).text.startswith("Head\n\nleft")
-
-
-def test_names_that_no_tree_allows_are_runs_of_text(document: Read) -> None:
-    page = "<p>one <o:p @click='x' :a=b>two</o:p> <my-tag>three</my-tag></p><body style='display:none'>four"
-    assert document("a.html", page).text == "one two three\n\nfour"
-
-
-def test_nesting_without_end_is_survived(document: Read) -> None:
-    assert "deep" in document("a.html", "<div>" * 3000 + "deep" + "</div>" * 3000).text
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "words",
-        '<?xml version="1.0" encoding="UTF-8"?><p>words</p>',
-        "\ufeff<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><body><p>words</p></body></html>",
-    ],
-)
-def test_pages_without_tags_or_with_a_declaration_are_read(document: Read, page: str) -> None:
-    assert document("a.xhtml", page).text == "words"
-
-
-def test_a_page_that_is_only_a_name_is_its_text(document: Read) -> None:
-    assert document("a.html", "index.html").text == "index.html"
-
-
-@pytest.mark.parametrize(
-    ("headings", "labels"),
-    [
-        (("January 28, 2023", "January 29, 2022"), ("2023", "2022")),
-        (("July 29, 2023", "January 28, 2023"), ("July 29, 2023", "January 28, 2023")),
-        (("Q4 2023", "Q4 2022"), ("Q4 2023", "Q4 2022")),
-        (("2023", "Change"), ("2023", "Change")),
-    ],
-)
+@pytest.mark.parametrize(("headings", "labels"), cases("documents/html", "a date is cut"))
 def test_a_date_is_cut_to_its_year_where_that_tells_the_columns_apart(
     document: Read, headings: tuple[str, str], labels: tuple[str, str]
 ) -> None:

@@ -13,10 +13,8 @@ from cragraph.documents import Document, Limits, Skipped, discover, load, shown_
 from cragraph.documents.document import Draft
 from cragraph.documents.formats.html import draft as html
 from cragraph.documents.formats.markdown import draft as markdown
-from cragraph.errors import DocumentError, InputError
+from cragraph.errors import DocumentError
 from lab.benchmarks import malformed
-
-Read = Callable[..., Document]
 
 ENDED_FROM_OUTSIDE = {"nested_forms", "unpacks_to_a_gigabyte", "packed_text", "names"}
 """What takes a process of its own with limits, or is passed over before it is read."""
@@ -63,18 +61,6 @@ def test_a_file_over_a_limit_is_refused_with_the_limits_name(
     assert list(load(tmp_path / name)) if limits != Limits() else True
 
 
-def test_a_pdf_with_more_pages_than_the_limit_is_refused(tmp_path: Path, pdf: Callable[..., bytes]) -> None:
-    (tmp_path / "a.pdf").write_bytes(pdf([[(72, 72, "one")], [(72, 72, "two")]]))
-    with pytest.raises(DocumentError, match="2 pages, over the limit of 1"):
-        list(load(tmp_path / "a.pdf", limits=Limits(pages=1)))
-
-
-@pytest.mark.parametrize("name", Limits.__dataclass_fields__)
-def test_a_limit_is_a_positive_number(name: str) -> None:
-    with pytest.raises(InputError, match=f"the limit {name} is 0"):
-        Limits(**{name: 0})
-
-
 def calls(read: Callable[[str], Draft], markup: str) -> int:
     """How many calls of functions it takes to read and split a text."""
     profile = cProfile.Profile()
@@ -114,15 +100,6 @@ def test_twice_as_much_takes_no_more_than_twice_the_work(read: Callable[[str], D
     assert twice < 2.3 * once + 2_000
 
 
-def test_a_row_keeps_its_sound_values_where_others_are_no_numbers_of_a_store(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"name\\udcff": "\\ud800 x", "big": 99999999999999999999, "inf": 1e999, "n": 7}')
-    [document] = load(path)
-    [passage] = split(document)
-    kept = {name: passage["metadata"][name] for name in ("name\ufffd", "big", "inf", "n")}
-    assert kept == {"name\ufffd": "\ufffd x", "big": "99999999999999999999", "inf": "inf", "n": 7}
-
-
 def test_a_row_that_swallows_rows_is_an_error_at_the_line_where_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('a,b\n1,"open\n2,lost\n3,"closed"\n')
@@ -144,3 +121,12 @@ def test_files_whose_names_cannot_be_shown_are_passed_over_with_a_reason(tmp_pat
     assert [shown_name(item.path).rsplit("/", 1)[1] for item in skipped] == [r"\x1b[2J.md", r"a\nb.md", r"caf\udce9.md"]
     assert {item.reason for item in skipped} == {"its name is not UTF-8 or holds control characters; rename it"}
     assert shown_name("é \u202e.md") == r"é \u202e.md"
+
+
+def test_a_row_keeps_its_sound_values_where_others_are_no_numbers_of_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"name\\udcff": "\\ud800 x", "big": 99999999999999999999, "inf": 1e999, "n": 7}')
+    [document] = load(path)
+    [passage] = split(document)
+    kept = {name: passage["metadata"][name] for name in ("name\ufffd", "big", "inf", "n")}
+    assert kept == {"name\ufffd": "\ufffd x", "big": "99999999999999999999", "inf": "inf", "n": 7}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.documents.clean import clean, one_line
+from cragraph.documents.clean import clean
 from tests.support.cases import cases
 
 
@@ -19,7 +19,3 @@ def test_cleaning_twice_changes_nothing_and_the_result_can_be_written(raw: str) 
     assert clean(cleaned) == cleaned
     assert unicodedata.is_normalized("NFC", cleaned)
     cleaned.encode("utf-8")
-
-
-def test_one_line_has_no_line_ends() -> None:
-    assert one_line(" a \r\n\t b ") == "a b"

@@ -31,12 +31,6 @@ def test_lines_become_paragraphs_and_pages_are_counted(document: Read, pdf: Pdf)
     assert [passage["page"] for passage in split(loaded, chunk_size=300)] == [1, 2]
 
 
-def test_a_title_that_is_no_title_gives_way_to_the_file_name(document: Read, pdf: Pdf) -> None:
-    assert document("annual_report_2023.pdf", pdf([column(72, 100, PROSE)], title="0001-23-000007")).title == (
-        "annual report 2023"
-    )
-
-
 def test_two_columns_are_read_one_after_the_other(document: Read, pdf: Pdf) -> None:
     left = [
         "Left column begins with",
@@ -83,17 +77,6 @@ def test_tables_are_rows_with_their_headings(document: Read, pdf: Pdf) -> None:
     assert loaded.blocks[-1].header == "Year ended June 30, 2023 | Year ended June 30, 2022"
 
 
-def test_a_year_that_heads_a_section_of_a_table_goes_with_its_rows(document: Read, pdf: Pdf) -> None:
-    page: list[tuple[float, float, str]] = [(300, 100, "Europe"), (400, 100, "Asia")]
-    for number, year in enumerate(("2022", "2021")):
-        page += [(72, 112 + 24 * number, year), (72, 124 + 24 * number, "Revenue")]
-        page += [(300, 124 + 24 * number, "10,385"), (400, 124 + 24 * number, "9,125")]
-    assert document("a.pdf", pdf([page])).text.splitlines()[1:] == [
-        "2022 Revenue | Europe: 10,385 | Asia: 9,125",
-        "2021 Revenue | Europe: 10,385 | Asia: 9,125",
-    ]
-
-
 def test_a_year_over_several_columns_is_in_the_heading_of_each(document: Read, pdf: Pdf) -> None:
     page: list[tuple[float, float, str]] = [(288, 100, "2022"), (448, 100, "2021")]
     for number, (label, *cells) in enumerate(
@@ -125,35 +108,6 @@ def test_a_table_that_goes_on_below_a_break_keeps_its_headings(document: Read, p
     assert loaded.blocks[-1].header == "2023 | 2022"
 
 
-def test_a_label_over_two_lines_is_put_together(document: Read, pdf: Pdf) -> None:
-    page = [
-        (72, 100, "Sales"),
-        (400, 100, "1,200"),
-        (72, 112, "Earnings before income tax and equity"),
-        (80, 124, "in income of affiliates"),
-        (400, 124, "2,377"),
-    ]
-    assert (
-        "Earnings before income tax and equity in income of affiliates | 2,377" in document("a.pdf", pdf([page])).text
-    )
-
-
-def test_amounts_halfway_up_a_label_of_two_lines_stand_in_its_row(document: Read, pdf: Pdf) -> None:
-    page = [
-        (400, 90, "2023"), (480, 90, "2022"),
-        (72, 100, "Sales"), (400, 100, "1,200"), (480, 100, "1,100"),
-        (72, 114, "Net cash provided by"), (400, 119, "2,377"), (480, 119, "2,111"), (72, 124, "operating activities"),
-        (72, 138, "Costs"), (400, 138, "900"), (480, 138, "800"),
-    ]  # fmt: skip
-    rows = document("a.pdf", pdf([page])).text.splitlines()
-    assert rows == [
-        "2023 | 2022",
-        "Sales | 2023: 1,200 | 2022: 1,100",
-        "Net cash provided by operating activities | 2023: 2,377 | 2022: 2,111",
-        "Costs | 2023: 900 | 2022: 800",
-    ]
-
-
 def test_cells_of_words_over_several_lines_make_one_row(document: Read, pdf: Pdf) -> None:
     page = [
         (72, 100, "Crop", "F2", 10.0), (200, 100, "Sown", "F2", 10.0), (340, 100, "Remarks", "F2", 10.0),
@@ -175,19 +129,6 @@ def test_cells_of_words_over_several_lines_make_one_row(document: Read, pdf: Pdf
     ]
 
 
-def test_larger_and_bold_lines_are_headings(document: Read, pdf: Pdf) -> None:
-    page = [(72, 100, "The report", "F2", 20.0), (72, 140, "Findings", "F2", 10.0), *column(72, 156, PROSE)]
-    page += [(72, 230, "PART II", "F2", 10.0), (72, 250, "Item 7. Discussion", "F2", 10.0), *column(72, 266, PROSE)]
-    loaded = document("a.pdf", pdf([page]))
-    assert [(heading.level, heading.title) for heading in loaded.headings] == [
-        (3, "The report"),
-        (4, "Findings"),
-        (1, "PART II"),
-        (2, "Item 7. Discussion"),
-    ]
-    assert split(loaded, chunk_size=300)[-1]["metadata"]["heading"] == "PART II > Item 7. Discussion"
-
-
 def test_headers_footers_and_page_numbers_are_left_out(document: Read, pdf: Pdf) -> None:
     pages = [
         [
@@ -203,43 +144,9 @@ def test_headers_footers_and_page_numbers_are_left_out(document: Read, pdf: Pdf)
     assert text.count("office.") == 5
 
 
-def test_a_paragraph_that_runs_over_the_page_is_one_chunk(document: Read, pdf: Pdf) -> None:
-    pages = [
-        column(72, 600, ["This sentence begins on the first page and"]),
-        column(72, 100, ["ends on the second one."]),
-    ]
-    [passage] = split(document("a.pdf", pdf(pages)))
-    assert passage["text"] == "This sentence begins on the first page and\nends on the second one."
-    assert (passage["page"], passage["metadata"]["last_page"]) == (1, 2)
-
-
-@pytest.mark.parametrize("options", [{"rotate": 90}, {"upwards": True}, {"upwards": True, "rotate": 90}])
-def test_a_page_set_sideways_is_read_upright(document: Read, pdf: Pdf, options: dict[str, int]) -> None:
-    assert document("a.pdf", pdf([column(72, 100, PROSE)], **options)).text == " ".join(PROSE)
-
-
-def test_bullets_become_items(document: Read, pdf: Pdf) -> None:
-    page = [
-        (72, 100, "We offer:"),
-        (80, 114, "\u2022"),
-        (100, 114, "sun, and"),
-        (80, 126, "\u2022"),
-        (100, 126, "rain."),
-    ]
-    assert document("a.pdf", pdf([page])).text == "We offer:\n\n- sun, and\n- rain."
-
-
 @pytest.mark.parametrize(("known", "left", "right", "joined"), cases("documents/pdf", "words cut at"))
 def test_words_cut_at_a_line_end_are_put_together(known: str, left: str, right: str, joined: str) -> None:
     assert Vocabulary([known]).joined(left, right) == joined
-
-
-def test_a_lost_letter_is_put_back_where_the_document_has_the_word() -> None:
-    words = Vocabulary(["affect", "offers", "different"])
-    assert (
-        words.mended("It may af ect Dif erent kinds of ers, if erent")
-        == "It may affect Different kinds of ers, if erent"
-    )
 
 
 def broken(pdf: Pdf) -> dict[str, tuple[bytes, str]]:

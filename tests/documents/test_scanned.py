@@ -9,7 +9,6 @@ import pytest
 
 from cragraph.documents import load, split
 from cragraph.documents.formats.pdf import can_recognise
-from cragraph.errors import DocumentError
 from cragraph.store import ingest, open_store
 from cragraph.testing import HashEmbeddings
 from tests.documents.conftest import pdf_bytes
@@ -52,14 +51,3 @@ def test_without_the_extra_ingest_says_which_pages_are_missing_and_what_to_insta
     assert (path, report.added) == (str(scanned), [str(scanned)])
     assert "without page 2" in reason
     assert "pip install 'cragraph[ocr]'" in reason
-
-
-def test_pictures_alone_are_no_document_without_the_extra(
-    scanned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "rapidocr", None)
-    both = pypdfium2.PdfDocument(scanned)
-    both.del_page(0)
-    both.save(tmp_path / "alone.pdf")
-    with pytest.raises(DocumentError, match=r"1 page and no text: pictures of pages \(pip install 'cragraph\[ocr\]'\)"):
-        list(load(tmp_path / "alone.pdf"))

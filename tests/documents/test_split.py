@@ -3,18 +3,16 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.documents import Block, Document, Heading, load, split
+from cragraph.documents import Block, Document, load, split
 from cragraph.documents.clean import clean
 from cragraph.documents.document import Writer
 from cragraph.documents.formats.markdown import draft as markdown
 from cragraph.documents.formats.plain import draft as plain
 from cragraph.documents.formats.rst import draft as rst
-from cragraph.errors import InputError
-from cragraph.passages import contextual_text, doubts_of, heading_at
+from cragraph.passages import doubts_of
 from cragraph.types import Passage
 
 Read = Callable[..., Document]
@@ -76,26 +74,7 @@ def test_offsets_are_exact_whatever_the_blocks_are(text: str, spans: list[tuple[
     check(document, split(document, chunk_size=size, chunk_overlap=0), size)
 
 
-MANUAL = """# Manual
-
-Opening words of the manual, which say what it is about and for whom it was written, at some length.
-
-## Install
-
-Run the installer. It asks three questions. Answer them all, and wait until it is done with its work.
-
-## Use
-
-Start the tool. It opens a window. The window has a menu, and the menu has entries for all that can be done.
-
-### Flags
-
-| Flag | Meaning |
-|------|---------|
-| -v | says more than it would otherwise |
-| -q | says less than it would otherwise |
-| -x | says something else than it would otherwise |
-"""
+MANUAL = Path(__file__).with_name("samples").joinpath("manual.md").read_text(encoding="utf-8")
 
 
 def test_a_section_begins_a_chunk_and_carries_its_path(document: Read) -> None:
@@ -114,29 +93,11 @@ def test_a_section_begins_a_chunk_and_carries_its_path(document: Read) -> None:
     ]
 
 
-def test_a_chunk_of_several_sections_knows_the_heading_of_each_of_its_places(document: Read) -> None:
-    [passage] = split(document("a.md", "# Desk\n\n## Keys\n\nThree of them.\n\n## Lamp\n\nIt is green.\n"))
-    paths = {said: heading_at(passage, passage["text"].index(said)) for said in ("Three", "## Lamp", "green")}
-    assert paths == {"Three": "Desk > Keys", "## Lamp": "Desk > Lamp", "green": "Desk > Lamp"}
-
-
 def test_a_question_stays_with_the_answer_below_it(document: Read) -> None:
     text = "\n\n".join(f"Where is room {n}?\n\nOn floor {n}, beside the lift." for n in range(30))
     for size in range(120, 300, 7):
         for passage in split(document("a.txt", text), chunk_size=size, chunk_overlap=0):
             assert not passage["text"].endswith("?")
-
-
-def test_a_heading_is_never_the_end_of_a_chunk(document: Read) -> None:
-    loaded = document("a.md", MANUAL)
-    for size in range(130, 400, 7):
-        for passage in split(loaded, chunk_size=size, chunk_overlap=0):
-            assert not passage["text"].split("\n")[-1].startswith("#")
-
-
-def test_small_sections_share_a_chunk(document: Read) -> None:
-    text = "\n\n".join(f"## Entry {n}\n\nFew words." for n in range(8))
-    assert len(split(document("a.md", text), chunk_size=400, chunk_overlap=0)) < 4
 
 
 def test_table_rows_are_whole_and_name_their_heading_row(document: Read) -> None:
@@ -156,18 +117,6 @@ def test_the_overlap_is_whole_sentences_of_the_same_section(document: Read) -> N
         repeated = before["start_index"] + len(before["text"]) - after["start_index"]
         assert 0 < repeated <= 50
         assert after["text"].startswith("This is sentence")
-
-
-def test_a_word_longer_than_a_chunk_is_cut(document: Read) -> None:
-    passages = split(document("a.txt", "x" * 95 + " end"), chunk_size=30, chunk_overlap=10)
-    assert [len(passage["text"]) for passage in passages] == [30, 30, 30, 9]
-
-
-def test_a_long_sentence_is_cut_between_words(document: Read) -> None:
-    text = "word " * 100
-    assert all(
-        set(p["text"].split()) == {"word"} for p in split(document("a.txt", text), chunk_size=64, chunk_overlap=0)
-    )
 
 
 def test_equal_chunks_have_different_ids_and_the_same_text_the_same(tmp_path: Path) -> None:
@@ -197,39 +146,6 @@ def test_pages_count_from_one_and_a_chunk_over_two_names_the_last() -> None:
     [whole] = split(document, chunk_size=500, chunk_overlap=0)
     assert (whole["page"], whole["metadata"]["last_page"]) == (1, 2)
     assert [p["page"] for p in split(document, chunk_size=54, chunk_overlap=0)] == [1, 2, 2]
-
-
-def test_a_new_page_begins_a_chunk_unless_the_text_runs_on() -> None:
-    text = "a" * 50 + "\n\n" + "b" * 50
-    for joined, count in ((False, 2), (True, 1)):
-        blocks = (Block(0, 50, "text"), Block(52, 102, "text", joined=joined))
-        document = Document(text, blocks, page_starts=(0, 52), source="s", filename="s.pdf", doc_id="d", format="pdf")
-        assert len(split(document, chunk_size=150, chunk_overlap=0)) == count
-
-
-@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (10, 10), (10, -1), (-5, 0)])
-def test_sizes_that_do_not_go_together_are_an_error(document: Read, size: int, overlap: int) -> None:
-    with pytest.raises(InputError, match="wanted a size"):
-        split(document("a.txt", "words"), chunk_size=size, chunk_overlap=overlap)
-
-
-def test_contextual_text_names_what_the_chunk_stands_under_once(document: Read) -> None:
-    passages = split(document("a.md", MANUAL), chunk_size=80, chunk_overlap=0)
-    last = passages[-1]
-    assert contextual_text(last) == f"Manual > Use > Flags\nFlag | Meaning\n{last['text']}"
-    first = passages[0]
-    assert contextual_text(first) == first["text"]
-
-
-def test_metadata_of_the_document_comes_with_every_passage(document: Read) -> None:
-    [passage] = split(document("a.md", "---\nyear: 2023\n---\nWords."))
-    assert passage["metadata"] == {"year": 2023, "format": "md", "title": "a"}
-
-
-def test_a_document_of_headings_alone_is_kept() -> None:
-    headings = (Heading(0, 1, "A"), Heading(3, 1, "B"))
-    document = Document("A\n\nB", headings=headings, source="s", filename="s.md", doc_id="d", format="md")
-    assert [passage["text"] for passage in split(document)] == ["A\n\nB"]
 
 
 def test_a_doubt_is_carried_by_the_passages_of_what_is_in_doubt() -> None:

@@ -18,7 +18,8 @@ import pytest
 from tests.support.ollama import OllamaServer, Request, by_fields
 from tests.support.ports import free_port
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(900)]
+# LangGraph's server and the graphs in it are started within the first test.
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
 INPUT = {

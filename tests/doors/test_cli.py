@@ -125,12 +125,6 @@ def test_ingest_is_incremental_and_reports_what_it_did(shell: Shell, notes: Path
     assert len(shell("ingest", str(notes), "--json", "--prune").json["removed"]) == 1
 
 
-def test_ingest_of_a_path_that_does_not_exist_is_bad_usage(shell: Shell) -> None:
-    ran = shell("ingest", "nowhere")
-    assert ran.code == 2
-    assert "nowhere" in ran.err
-
-
 def test_docs_lists_and_forget_removes(shell: Shell, notes: Path) -> None:
     shell("ingest", str(notes))
     listed = shell("docs", "--json").json
@@ -149,13 +143,6 @@ def test_search_prints_passages_with_their_scores_by_stage(shell: Shell, notes: 
     assert "1. " in shell("search", "oolong tea").out
 
 
-def test_search_refuses_a_filter_on_a_field_that_does_not_exist(shell: Shell, notes: Path) -> None:
-    shell("ingest", str(notes))
-    ran = shell("search", "tea", "--where", "colour=green")
-    assert ran.code == 2
-    assert "colour" in ran.err
-
-
 def test_verify_judges_an_answer_against_files(shell: Shell, notes: Path) -> None:
     wrong = "The Mariana Trench is 8,000 metres deep."
     ran = shell("verify", "--answer", wrong, "--source", str(notes / "sea.md"), "--json")
@@ -169,16 +156,6 @@ def test_verify_judges_an_answer_against_files(shell: Shell, notes: Path) -> Non
     )
     assert right.json["claims"][0]["verdict"] == "supported"
     assert right.json["is_grounded"] is True
-
-
-def test_verify_takes_a_folder(shell: Shell, notes: Path, tmp_path: Path) -> None:
-    ran = shell("verify", "--answer", "Rivers carry minerals into the sea.", "--source", str(notes), "--json")
-    assert ran.code == 0, ran.err
-    assert ran.json["claims"][0]["verdict"] == "supported"
-    (tmp_path / "none").mkdir()
-    ran = shell("verify", "--answer", "Rivers carry minerals.", "--source", str(tmp_path / "none"))
-    assert ran.code == 2
-    assert "holds no file that can be read" in ran.err
 
 
 def test_every_row_of_a_list_is_cited(shell: Shell, tmp_path: Path) -> None:
@@ -314,14 +291,6 @@ def test_no_command_says_the_password_of_a_server(shell: Shell, command: str, mo
     assert "secret" not in ran.out + ran.err
 
 
-@pytest.mark.parametrize("arguments", [("-h",), ("ask", "-h"), ("verify", "-h"), ("search", "--help")])
-def test_help_is_short_to_ask_for_and_names_no_python_type(shell: Shell, arguments: tuple[str, ...]) -> None:
-    ran = shell(*arguments)
-    assert ran.code == 0
-    assert "Usage" in ran.out
-    assert "list[" not in ran.out
-
-
 def test_graph_draws_the_loop(shell: Shell) -> None:
     drawn = shell("graph").out
     for edge in (
@@ -376,13 +345,6 @@ def test_config_says_where_each_value_comes_from(shell: Shell, tmp_path: Path, m
     assert "--show-completion" in shell("--help").out
 
 
-def test_a_store_that_is_not_there_is_missed_before_anything_seems_to_run(shell: Shell) -> None:
-    ran = shell("ask", "Why is the sea salt?", "--store", "nowhere")
-    assert ran.code == 1
-    assert len(ran.err.splitlines()) == 1
-    assert "No documents found in nowhere. Run: cragraph ingest FOLDER" in ran.err
-
-
 def test_a_long_ingest_says_every_few_seconds_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -424,3 +386,11 @@ def test_trust_lets_a_folder_name_a_model(shell: Shell, tmp_path: Path) -> None:
     shell("trust", ".")
     rows = {row["setting"]: row for row in shell("config", "--json").json}
     assert (rows["base_url"]["value"], rows["base_url"]["from"]) == ("http://127.0.0.1:9", "cragraph.yaml")
+
+
+@pytest.mark.parametrize("arguments", [("-h",), ("ask", "-h"), ("verify", "-h"), ("search", "--help")])
+def test_help_is_short_to_ask_for_and_names_no_python_type(shell: Shell, arguments: tuple[str, ...]) -> None:
+    ran = shell(*arguments)
+    assert ran.code == 0
+    assert "Usage" in ran.out
+    assert "list[" not in ran.out

@@ -12,6 +12,7 @@ from cragraph.run import Assistant
 from cragraph.serve import create_app
 from tests.doors.conftest import SEA, TEA, Shell
 from tests.support.asgi import JSON, call, form
+from tests.support.cases import cases
 
 DEPTH = "How deep is the Mariana Trench?"
 SHIPS = "When did tea come to Europe?"
@@ -79,40 +80,10 @@ def test_collections_are_listed_moved_renamed_and_forgotten(filled: Shell, notes
     assert (notes / "sea.md").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ("ask", DEPTH, "--collection", "wrok"),
-            "there is no collection 'wrok' in the store .cragraph: did you mean work?",
-        ),
-        (("ingest", "notes", "--collection", "a/b"), "the collection came as 'a/b'"),
-        (("collections", "move", "--to", "x"), "move came without a path and without --from"),
-        (("collections", "move", "nothing.md", "--to", "x"), "nothing in the store came from nothing.md"),
-        (("collections", "rename", "work", "home"), "there is a collection 'home' already"),
-        (("collections", "forget", "none"), "there is no collection 'none'"),
-        (("docs", "--collection", "none"), "there is no collection 'none'"),
-        (("forget", "tea.md", "--collection", "work"), "nothing in the store came from tea.md"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), cases("doors/collections", "what cannot be done"))
 def test_what_cannot_be_done_with_collections_is_explained(filled: Shell, words: tuple[str, ...], said: str) -> None:
     ran = filled(*words)
     assert (ran.code, said in ran.err) == (2, True), ran.err
-
-
-def test_a_source_that_is_asked_alone_goes_where_the_question_is_asked(filled: Shell, notes: Path) -> None:
-    assert filled("ask", DEPTH, "--source", str(notes / "sea.md"), "-q").code == 0
-    assert filled("docs", "--json").json[0]["collection"] == "work", "it stays where it is"
-    assert filled("ask", DEPTH, "--source", str(notes / "sea.md"), "--collection", "home", "-q").code == 0
-    assert filled("docs", "--json").json[0]["collection"] == "home"
-
-
-def test_what_is_kept_and_asked_again_is_asked_in_its_collection(filled: Shell) -> None:
-    filled("ask", DEPTH, "--collection", "home", "-q")
-    assert filled("log", "--json").json[0]["narrowed"] == {"collection": ["home"]}
-    assert filled("ask", "--again", "1", "-q").code == 3
-    filled("log", "--keep", "1")
-    assert filled("log", "--check", "-q").code == 0
 
 
 # -- as a graph --------------------------------------------------------------------------------------------------------

@@ -72,12 +72,6 @@ def test_a_sum_takes_every_row_of_the_store_and_shows_its_working(assistant: Ass
     assert json.loads(json.dumps(response)) == response
 
 
-def test_a_filter_of_the_run_is_the_scope_of_the_sum(assistant: Assistant) -> None:
-    response = ask(assistant, "What is the sum of fee_gbp over all loans?", where={"street": "Mill Lane"})
-    assert (response["computed"]["rows"], response["computed"]["value"]) == (30, "933")
-    assert ask(assistant, "What is the sum of fee_gbp over all loans?", sources=["tools.csv"])["computed"] is None
-
-
 def test_two_figures_of_a_text_and_a_table_are_both_cited(assistant: Assistant) -> None:
     response = ask(assistant, "What would an urgent new chain cost?")
     assert response["answer"].startswith("New chain, price £7, 40 % more: £9.80")
@@ -176,12 +170,6 @@ def passages_of(rows: list[dict[str, str]]) -> Any:
     from cragraph.passages import as_passages
 
     return as_passages(rows)
-
-
-def test_a_question_for_the_whole_row_still_gets_it(assistant: Assistant) -> None:
-    answer = ask(assistant, "List all tools with a deposit above 30.")["answer"]
-    assert "Floor sander" in answer
-    assert "Tile cutter" in answer
 
 
 def test_rows_are_found_in_a_file_moved_into_the_store_later(assistant: Assistant, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def options(threshold: float | None, low: str | None) -> dict[str, Any]:
 @pytest.mark.server
 @pytest.mark.slow
 @pytest.mark.enable_socket
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(QUESTIONS),
     st.sampled_from([None, 0.2, 0.5, 0.7, 0.9, 1.0]),
@@ -178,20 +178,6 @@ def test_embeddings_of_a_caller_that_fail_are_noted_and_done_without(tmp_path: P
     assert "RuntimeError: CUDA out of memory" in said
 
 
-def test_a_compressor_of_a_caller_that_fails_is_noted_and_done_without() -> None:
-    from langchain_core.documents import BaseDocumentCompressor
-
-    class Compressor(BaseDocumentCompressor):
-        def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
-            raise RuntimeError("no GPU")
-
-    graph = create_graph(load_settings(store=None), reranker=Compressor()).compile()
-    texts = [text.split("\n\n")[1] for text in NOTES.values()]
-    response = graph.invoke({"question": "What does the drill cost?", "passages": texts})
-    assert "400 euros" in response["answer"]
-    assert any("'Compressor' failed (RuntimeError: no GPU)" in sentence for sentence in response["degraded"])
-
-
 GERMAN = "Der Graben ist 10.935 Meter tief. Das Meer ist salzig."
 CHINESE = "\u6d77\u6c34\u662f\u54b8\u7684\u3002"  # the sea is salt
 
@@ -222,36 +208,6 @@ def test_a_score_that_is_no_number_is_refused_by_its_name(name: str, came: Any) 
     graph = create_graph(load_settings(store=None)).compile()
     with pytest.raises(InputError, match=f"{name} of passage 1 came as"):
         graph.invoke({"question": QUESTIONS[0], "passages": passages})
-
-
-def test_a_score_beyond_its_bounds_buys_no_confidence() -> None:
-    def asked(score: float) -> Any:
-        passages = [{"text": "The drill costs 400 euros.", "retrieval_score": score, "rerank_score": score}]
-        return verify("The drill costs 400 euros.", passages, QUESTIONS[0], policy="reliability")
-
-    assert asked(1e9).confidence == asked(1.0).confidence
-    assert asked(-5).confidence == asked(0.0).confidence
-
-
-@pytest.mark.parametrize("headings", [5, [1, 2], [["x", "y"]], [[0]], "x"])
-def test_metadata_of_a_caller_may_have_any_shape(headings: Any) -> None:
-    passages = [{"text": "The drill costs 400 euros.", "headings": headings}, "Ada runs the workshop."]
-    graph = create_graph(load_settings(store=None)).compile()
-    assert graph.invoke({"question": QUESTIONS[0], "passages": passages})["accepted"]
-
-
-@pytest.mark.parametrize("messages", [5, "x", {"role": "user"}])
-def test_messages_that_are_no_list_are_refused_in_plain_words(messages: Any) -> None:
-    graph = create_graph(load_settings(store=None)).compile()
-    with pytest.raises(InputError, match="messages came as a"):
-        graph.invoke({"question": QUESTIONS[0], "passages": [], "messages": messages})
-
-
-@pytest.mark.parametrize("context", [5, "high", ["high"]])
-def test_options_that_are_no_mapping_are_not_passed_over(context: Any) -> None:
-    graph = create_graph(load_settings(store=None)).compile()
-    with pytest.raises(InputError, match="The context came as"):
-        graph.invoke({"question": QUESTIONS[0], "passages": ["x"]}, context=context)
 
 
 @pytest.mark.parametrize(
@@ -291,3 +247,10 @@ def test_that_the_confidence_is_below_the_threshold_is_said_once() -> None:
 )
 def test_what_chat_models_cost_is_told_in_words(calls: int, tokens: dict[str, int], cost: str) -> None:
     assert called(calls, tokens) == cost
+
+
+@pytest.mark.parametrize("context", [5, "high", ["high"]])
+def test_options_that_are_no_mapping_are_not_passed_over(context: Any) -> None:
+    graph = create_graph(load_settings(store=None)).compile()
+    with pytest.raises(InputError, match="The context came as"):
+        graph.invoke({"question": QUESTIONS[0], "passages": ["x"]}, context=context)

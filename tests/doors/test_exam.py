@@ -149,16 +149,6 @@ def test_an_examination_that_is_cut_off_goes_on_where_it_was() -> None:
         assert len(server.chats) == again
 
 
-def test_a_model_whose_verdicts_cannot_be_read_is_worth_nothing_as_a_judge() -> None:
-    def reply(request: Request) -> Any:
-        return "They all look fine to me!" if "<<claims" in request.prompt else GOOD(request)
-
-    with server_of(reply) as server:
-        worth = examination(server).worth
-    assert not worth.judges
-    assert worth.capable
-
-
 def test_without_a_model_or_its_server_the_error_says_what_to_do() -> None:
     with pytest.raises(SettingsError, match=r"cragraph exam ollama:llama3\.2"):
         exam.examine(Parts(load_settings(store=None)))
@@ -184,13 +174,6 @@ def test_the_shell_examines_and_the_doctor_says_what_was_not(shell: Shell, monke
         chat = Parts(load_settings(store=None, model="ollama:strong", ollama_host=server.url)).chat
         assert chat is not None
         assert not examined.first_asked(chat.model, chat.title)
-
-
-def test_that_a_model_was_not_examined_is_said_once() -> None:
-    with server_of(GOOD) as server:
-        chat = Parts(load_settings(store=None, model="ollama:strong", ollama_host=server.url)).chat
-        assert chat is not None
-        assert [examined.first_asked(chat.model, chat.title) for _ in range(3)] == [True, False, False]
 
 
 def test_a_kept_examination_that_cannot_be_read_counts_for_nothing() -> None:

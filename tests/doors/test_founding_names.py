@@ -15,7 +15,6 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import BaseModel
 
-import cragraph
 from cragraph.api import create_graph
 from cragraph.errors import InputError, SettingsError
 from cragraph.founding import (
@@ -25,18 +24,13 @@ from cragraph.founding import (
     AnswerVerifier,
     Claim,
     ClaimExtractor,
-    ClaimVerification,
     ConfidenceScorer,
-    ConsistencyChecker,
-    HallucinationDetector,
-    NLIVerifier,
     SourceAttributor,
     ValidationConfig,
     get_best_answer,
     log_validation_metrics,
     rag_query_with_retry,
     rerank,
-    verify_supported,
 )
 from cragraph.graph.context import Context
 from cragraph.models.embeddings import EmbeddedEncoder
@@ -44,102 +38,13 @@ from cragraph.settings import Settings, load_settings
 from cragraph.store import ingest, open_store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Citation
+from tests.support.cases import cases
 from tests.support.ollama import OllamaServer, by_fields
 
-EMPTY = "the parameter has no default"
-HERE = "founding"
-ASYNC = True
-
-# document, module of cragraph, name, parameters with their defaults (after self), asynchronous
-CALLS: list[tuple[str, str, str, dict[str, Any], bool]] = [
-    ("001", HERE, "ClaimExtractor", {"llm_config": None}, False),
-    ("001", HERE, "ClaimExtractor.extract_claims", {"text": EMPTY}, ASYNC),
-    ("001", HERE, "HallucinationDetector", {"llm_config": None, "nli_verifier": None, "threshold": 0.5}, False),
-    ("001", HERE, "HallucinationDetector.detect", {"answer": EMPTY, "sources": EMPTY}, ASYNC),
-    ("001", HERE, "NLIVerifier.verify", {"claim": EMPTY, "sources": EMPTY}, ASYNC),
-    ("001", HERE, "SourceAttributor", {"similarity_threshold": 0.7}, False),
-    ("001", HERE, "SourceAttributor.attribute", {"claims": EMPTY, "sources": EMPTY}, ASYNC),
-    ("001", HERE, "SourceAttributor.generate_citations", {"answer": EMPTY, "attributions": EMPTY}, False),
-    ("001", HERE, "ConfidenceScorer", {"weights": None}, False),
-    (
-        "001", HERE, "ConfidenceScorer.score",
-        dict.fromkeys(
-            ["query", "answer", "sources", "retrieval_scores", "hallucination_score", "consistency_score"], EMPTY
-        ),
-        ASYNC,
-    ),
-    ("001", HERE, "ConsistencyChecker", {"llm_config": None}, False),
-    ("001", HERE, "ConsistencyChecker.check_internal_consistency", {"answer": EMPTY}, ASYNC),
-    (
-        "001", HERE, "ConsistencyChecker.check_knowledge_consistency", {"answer": EMPTY, "knowledge_base": None},
-        ASYNC,
-    ),
-    ("001", HERE, "AnswerVerifier", {"config": None}, False),
-    ("001", HERE, "AnswerVerifier.verify", {"query": EMPTY, "answer": EMPTY, "sources": EMPTY}, ASYNC),
-    ("002", HERE, "rerank", {"question": EMPTY, "docs": EMPTY, "top_k": 3}, ASYNC),
-    ("002", HERE, "verify_supported", {"question": EMPTY, "context": EMPTY, "answer": EMPTY}, False),
-    ("003", HERE, "verify_response", {"query": EMPTY, "response": EMPTY, "context": EMPTY, "user_model": None}, False),
-    (
-        "003", HERE, "corrective_rag_loop",
-        {
-            "query": EMPTY, "original_response": EMPTY, "verification": EMPTY, "context": EMPTY, "user_model": None,
-            "max_attempts": 2,
-        },
-        False,
-    ),
-    ("003", HERE, "calculate_confidence", {"verification": EMPTY}, False),
-    (
-        "003", HERE, "chat_with_verification",
-        {
-            "prompt": EMPTY, "workspace": EMPTY, "model": None, "enable_verification": True, "enable_crag": True,
-            "confidence_threshold": 0.7,
-        },
-        ASYNC,
-    ),
-    ("004", HERE, "AnswerValidator", {"embed_model": None, "config": None}, False),
-    ("004", HERE, "AnswerValidator.validate_answer", {"answer": EMPTY, "query": EMPTY, "chunks": EMPTY}, False),
-    ("004", HERE, "AnswerValidator.score_confidence", {"answer": EMPTY, "chunks": EMPTY, "query": EMPTY}, False),
-    ("004", HERE, "AnswerValidator.detect_hallucinations", {"answer": EMPTY, "chunks": EMPTY}, False),
-    ("004", HERE, "AnswerValidator.extract_citations", {"answer": EMPTY, "chunks": EMPTY}, False),
-    ("004", HERE, "AnswerValidator.score_quality", {"answer": EMPTY}, False),
-    (
-        "004", HERE, "log_validation_metrics",
-        {"query": EMPTY, "answer": EMPTY, "validation": EMPTY, "output_file": "validation_metrics.jsonl"}, False,
-    ),
-    ("004", HERE, "rag_query_with_retry", {"query": EMPTY, "max_retries": 2}, False),
-    ("004", HERE, "get_best_answer", {"query": EMPTY, "num_candidates": 3}, False),
-]  # fmt: skip
-
-# document, module of cragraph, name, its fields with what they hold by default
-FIELDS: list[tuple[str, str, str, list[str]]] = [
-    ("001", HERE, "Claim", ["text", "start_idx", "end_idx", "claim_type"]),
-    (
-        "001", HERE, "ClaimVerification",
-        ["claim", "is_supported", "support_score", "supporting_sources", "explanation"],
-    ),
-    (
-        "001", HERE, "QualityResult",
-        [
-            "is_grounded", "hallucination_score", "confidence", "claim_verifications", "unsupported_claims",
-            "attribution_coverage", "internal_consistency", "verification_time_ms",
-        ],
-    ),
-    ("002", HERE, "RerankDoc", ["text", "metadata", "score"]),
-    ("003", HERE, "VerifiedClaim", ["claim", "status", "evidence", "reasoning"]),
-    ("003", HERE, "VerificationResult", ["confidence", "is_grounded", "claims", "suggested_corrections"]),
-    (
-        "003", HERE, "CRAGResult",
-        ["final_response", "confidence", "attempts", "verification_history", "additional_context_used"],
-    ),
-    ("003", HERE, "ChatResponse", ["content", "model", "workspace", "verification"]),
-    (
-        "004", HERE, "ValidationConfig",
-        [
-            "enabled", "confidence_threshold", "hallucination_threshold", "relevance_threshold",
-            "faithfulness_threshold", "uncertainty_words",
-        ],
-    ),
-]  # fmt: skip
+# document, module of cragraph, name, parameters with their defaults or EMPTY (after self), asynchronous
+CALLS = cases("doors/founding_names", "calls")
+# document, module of cragraph, name, its fields
+FIELDS = cases("doors/founding_names", "fields")
 
 
 def found(module: str, name: str) -> Any:
@@ -161,7 +66,7 @@ def test_a_founding_call_has_its_documents_signature(
             ours[own].kind is ours[own].KEYWORD_ONLY and ours[own].default is not ours[own].empty
         )
     for parameter, default in parameters.items():
-        assert ours[parameter].default == (ours[parameter].empty if default is EMPTY else default)
+        assert ours[parameter].default == (ours[parameter].empty if default == "EMPTY" else default)
     assert iscoroutinefunction(call) is waits
 
 
@@ -192,12 +97,6 @@ def test_the_constants_are_the_documents() -> None:
     config = ValidationConfig(_env_file=None)
     thresholds = [getattr(config, f"{n}_threshold") for n in ("confidence", "hallucination", "relevance")]
     assert [*thresholds, config.faithfulness_threshold] == [0.7, 0.5, 0.6, 0.7]
-
-
-def test_the_names_of_response_verification_are_in_the_package_itself() -> None:
-    for name in ("verify_response", "corrective_rag_loop", "calculate_confidence", "chat_with_verification",
-                 "verify_and_correct", "ClaimStatus", "VerifiedClaim", "VerificationResult", "CRAGResult"):  # fmt: skip
-        assert getattr(cragraph, name) is getattr(import_module("cragraph.founding"), name)
 
 
 def test_a_request_may_call_the_mode_inference_mode() -> None:
@@ -241,29 +140,6 @@ async def test_a_chat_model_finds_the_claims_and_sentences_stand_in_for_it(
     assert [claim.claim_type for claim in claims] == kinds
 
 
-@pytest.mark.parametrize("verifier", [None, NLIVerifier()], ids=["judge", "nli"])
-async def test_hallucinations_are_found_with_the_sources_of_what_is_supported(verifier: NLIVerifier | None) -> None:
-    score, checked = await HallucinationDetector(nli_verifier=verifier).detect(ANSWER, SOURCES)
-    assert [type(one) for one in checked] == [ClaimVerification] * 3
-    assert [one.is_supported for one in checked][:2] == [True, False]
-    assert checked[0].supporting_sources == ["dams"]
-    assert checked[1].supporting_sources == []
-    factual = [one.support_score for one in checked if one.claim.claim_type != "opinion"]
-    assert len(factual) == 2
-    assert score == pytest.approx(1 - sum(factual) / 2)
-
-
-async def test_the_threshold_of_support_is_the_callers() -> None:
-    _, checked = await HallucinationDetector(threshold=0.999).detect("Six years it took to finish the dam.", SOURCES)
-    assert not checked[0].is_supported
-
-
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.5"])
-def test_a_threshold_of_support_that_is_no_number_of_0_to_1_is_an_error(threshold: Any) -> None:
-    with pytest.raises(SettingsError, match=r"threshold=.*; wanted a number of 0\.\.1"):
-        AnswerVerifier({"threshold": threshold})
-
-
 async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
     claims = await ClaimExtractor().extract_claims(ANSWER)
     attributions = await SourceAttributor().attribute(claims, SOURCES)
@@ -272,15 +148,6 @@ async def test_claims_are_attributed_above_the_threshold_and_cited() -> None:
     assert cited == "The dam was finished in 1931 [1]. It is 90 metres high. I like dams."
     everything = await SourceAttributor(similarity_threshold=-1).attribute(claims[:1], SOURCES)
     assert everything == {"The dam was finished in 1931.": ["dams"]}  # the other one says nothing of it
-
-
-async def test_a_claim_is_attributed_to_what_supports_it_however_unlike_it_reads() -> None:
-    tower = "The Eiffel Tower stands in Paris. It was finished in 1889 by the company of Gustave Eiffel."
-    louvre = "The Eiffel Tower is not in the Louvre, which was finished in 1793."
-    claims = await ClaimExtractor().extract_claims("The Eiffel Tower stands in Paris. It was finished in 1889.")
-    sources = [{"text": text, "metadata": {"_id": name}} for name, text in (("tower", tower), ("louvre", louvre))]
-    assert [*(await SourceAttributor().attribute(claims, sources)).values()] == [["tower"], ["tower"]]
-    assert [*(await SourceAttributor().attribute(claims, [])).values()] == [[], []]
 
 
 async def test_confidence_is_the_weighted_sum_of_its_document() -> None:
@@ -296,19 +163,6 @@ async def test_confidence_is_the_weighted_sum_of_its_document() -> None:
         ConfidenceScorer({"retrieval_quality": 0.9})
 
 
-async def test_an_answer_is_checked_against_itself_and_known_facts() -> None:
-    checker = ConsistencyChecker()
-    assert await checker.check_internal_consistency("Sales rose in May. Sales fell in May.") == 0.0
-    assert await checker.check_internal_consistency("Sales rose in May. Costs fell in June.") == 1.0
-    assert await checker.check_knowledge_consistency("Sales rose in May.") == 1.0
-    assert await checker.check_knowledge_consistency("Sales rose in May.", ["Sales fell in May."]) == 0.0
-
-
-async def test_an_opinion_is_neither_a_hallucination_nor_grounded() -> None:
-    opinion = await AnswerVerifier().verify("", "I like dams.", SOURCES)
-    assert (opinion.is_grounded, opinion.unsupported_claims, opinion.hallucination_score) == (False, [], 0.0)
-
-
 async def test_the_verifier_joins_all_of_it() -> None:
     result = await AnswerVerifier().verify("When was the dam finished?", "The dam was finished in 1931.", SOURCES)
     assert (result.is_grounded, result.attribution_coverage, result.internal_consistency) == (True, 1.0, 1.0)
@@ -320,30 +174,6 @@ async def test_the_verifier_joins_all_of_it() -> None:
     assert wrong.hallucination_score >= 0.3
     assert [type(claim) for claim in wrong.unsupported_claims] == [Claim, Claim]
     assert wrong.confidence < result.confidence
-
-
-@pytest.mark.parametrize(("score", "grounded"), [(0.29, True), (0.3, False), (0.31, False)])
-async def test_an_answer_is_grounded_below_three_tenths(score: float, grounded: bool) -> None:
-    class Fixed(NLIVerifier):
-        async def verify(self, claim: str, sources: Any) -> list[float]:
-            return [1 - score for _ in sources]
-
-    result = await AnswerVerifier({"nli_verifier": Fixed()}).verify("", "The dam was finished in 1931.", SOURCES)
-    assert (result.hallucination_score, result.is_grounded) == (pytest.approx(score), grounded)
-
-
-async def test_an_answer_without_a_claim_is_not_called_grounded() -> None:
-    assert not (await AnswerVerifier().verify("", "", SOURCES)).is_grounded
-
-
-async def test_a_part_that_fails_leaves_the_answer_unverified_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken(NLIVerifier):
-        async def verify(self, claim: str, sources: Any) -> list[float]:
-            raise RuntimeError("no model")
-
-    result = await AnswerVerifier({"nli_verifier": Broken()}).verify("", ANSWER, SOURCES)
-    assert (result.is_grounded, result.confidence, result.claim_verifications) == (False, 0.0, [])
-    assert "verification failed" in caplog.text
 
 
 def test_a_key_that_the_verifier_does_not_know_is_an_error() -> None:
@@ -364,16 +194,6 @@ DOCS = [
 ]
 
 
-async def test_chunks_are_reranked_and_keep_their_metadata() -> None:
-    ranked = await rerank("What does authentication verify?", DOCS)
-    assert len(ranked) == 3
-    assert ranked[0]["text"] == "Authentication verifies user identity."
-    assert ranked[0]["metadata"]["chunk_id"] == "doc_0::chunk_2"
-    assert ranked[0]["metadata"]["start_index"] == 450
-    assert [doc["score"] for doc in ranked] == sorted((doc["score"] for doc in ranked), reverse=True)
-    assert len(await rerank("What does authentication verify?", DOCS, 1)) == 1
-
-
 @pytest.mark.server
 @pytest.mark.enable_socket
 async def test_a_chat_model_scores_each_chunk_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,30 +203,6 @@ async def test_a_chat_model_scores_each_chunk_on_its_own(monkeypatch: pytest.Mon
         ranked = await rerank("What is verified?", DOCS)
         assert [doc["score"] for doc in ranked] == [0.4, 0.4, 0.4]
         assert len([body for body in server.requests if "messages" in str(body)]) == len(DOCS)
-
-
-@pytest.mark.server
-@pytest.mark.enable_socket
-async def test_where_a_chat_model_scores_no_chunk_the_words_do_and_the_log_says_so(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    with OllamaServer(by_fields({"score": "no score at all"})) as server:
-        monkeypatch.setenv("CRAG_OLLAMA_HOST", server.url)
-        monkeypatch.setenv("CRAG_MODEL", "ollama:llama3.2")
-        ranked = await rerank("What does authentication verify?", DOCS)
-    assert ranked[0]["text"] == "Authentication verifies user identity."
-    assert ranked[0]["score"] > ranked[1]["score"]
-    assert "could not score a passage" in caplog.text
-
-
-async def test_fewer_than_one_chunk_cannot_be_asked_for() -> None:
-    with pytest.raises(InputError, match="top_k=0"):
-        await rerank("What?", DOCS, 0)
-
-
-def test_a_verdict_on_support_is_asked_for_by_names() -> None:
-    verdict = verify_supported(question="", context="The dam is high.", answer="The dam is high.")
-    assert verdict["supported"] is True
 
 
 def test_a_citation_says_when_its_file_was_last_changed(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cragraph import create_graph, load_settings
+from cragraph import load_settings
 from cragraph.errors import InputError, StoreError
-from cragraph.log import MOST, Entry, History, compared, place_for, says
+from cragraph.log import MOST, Entry, History, compared, says
 from cragraph.run import Assistant
 from cragraph.serve import create_app
 from tests.doors.conftest import Shell
@@ -60,15 +59,6 @@ def test_what_was_asked_is_listed_newest_first_with_answer_sources_and_decision(
     assert shown[5].endswith("(The sea (sea.md) › Depth)")
 
 
-def test_the_log_is_limited_and_searched_by_words(asked: Shell) -> None:
-    assert [e["number"] for e in rows(asked, "--limit", "2")] == [3, 2]
-    assert [e["number"] for e in rows(asked, "mariana", "METRES")] == [1], (
-        "in question and answer, whatever the capitals"
-    )
-    assert rows(asked, "mariana", "tea") == []
-    assert "nothing in the log that fits" in asked("log", "penguins").err
-
-
 def test_one_entry_is_shown_whole(asked: Shell) -> None:
     assert asked("log", "--show", "1", "--json").json["sources"][0]["quotes"]
     said = asked("log", "--show", "1").out
@@ -78,48 +68,12 @@ def test_one_entry_is_shown_whole(asked: Shell) -> None:
     assert (ran.code, "There is no entry 9 in the log; `cragraph log` lists what there is." in ran.err) == (2, True)
 
 
-def test_the_log_is_beside_the_store_for_its_owner_alone_and_one_setting_turns_it_off(
-    asked: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / ".cragraph" / "history.sqlite"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    monkeypatch.setenv("CRAG_HISTORY", "false")
-    asked("ask", "Is it kept?", "-q")
-    assert [e["number"] for e in rows(asked)] == [3, 2, 1]
-    file.unlink()
-    asked("ask", "Is it kept?", "-q")
-    assert not file.exists()
-
-
-def test_a_program_that_calls_the_library_writes_no_log_unless_it_names_a_door(notes: Path, tmp_path: Path) -> None:
-    settings = load_settings(store=str(tmp_path / "store"))
-    Assistant(settings).ingest([notes])
-    create_graph(settings).compile().invoke({"question": DEPTH})
-    list(Assistant(settings).ask(DEPTH))
-    assert not (tmp_path / "store" / "history.sqlite").exists()
-    list(Assistant(settings, "my program").ask(DEPTH))
-    assert [e.door for e in History(tmp_path / "store" / "history.sqlite").entries()] == ["my program"]
-
-
 def test_a_withheld_answer_is_not_in_the_log(shell: Shell, notes: Path) -> None:
     shell("ingest", str(notes), "-q")
     shell("ask", DEPTH, "-q", "--on-low-confidence", "abstain", "--threshold", "1")
     [entry] = rows(shell)
     assert entry["outcome"] == "refused"
     assert "10,935" not in json.dumps(entry)
-
-
-def test_a_store_on_a_server_has_its_log_in_the_folder_of_the_person(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    place = place_for("http://127.0.0.1:8000/")
-    assert place is not None
-    assert place.parent == tmp_path / "cragraph"
-    assert place == place_for("http://127.0.0.1:8000")
-    assert History(place).add(Entry("q", "a")) == 1
-    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-    assert place_for(None) is place_for("") is place_for(str(tmp_path / "nowhere")) is None
 
 
 # -- damage, several writers, and growth -------------------------------------------------------------------------------
@@ -176,12 +130,6 @@ def test_the_oldest_entries_go_that_nobody_kept(tmp_path: Path) -> None:
     assert [e.question for e in log.entries()] == ["new", "kept"]
 
 
-def test_half_a_character_in_a_question_is_written_all_the_same(tmp_path: Path) -> None:
-    log = History(tmp_path / "history.sqlite")
-    log.add(Entry("half \ud83d", "a", sources=[{"place": "\udc00"}]))
-    assert log.get(1).question == "half \ufffd"
-
-
 # -- forgetting --------------------------------------------------------------------------------------------------------
 
 
@@ -196,26 +144,11 @@ def test_entries_are_forgotten_one_by_one_or_all_and_numbers_do_not_come_again(a
     assert [e["number"] for e in rows(asked)] == [4]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--forget", "some"), "--forget came as 'some'; wanted the number of an entry, or all"),
-        (("--show", "1", "--keep", "1"), "--show and --keep do not go together"),
-        (("tea", "--forget", "all"), "--forget and words or --kept do not go together"),
-        (("--expect", "x"), "--expect came without --keep"),
-        (("--keep", "1", "--expect", " "), "What is expected came empty"),
-        (("--let-go", "1"), "Entry 1 is not kept"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), cases("doors/history", "options of the log"))
 def test_options_of_the_log_that_do_not_fit_are_explained(asked: Shell, given: tuple[str, ...], said: str) -> None:
     ran = asked("log", *given)
     assert (ran.code, said in ran.err) == (2, True), ran.err
     assert len(rows(asked)) == 3
-
-
-def test_a_log_without_a_store_says_how_to_make_one(shell: Shell) -> None:
-    ran = shell("log")
-    assert (ran.code, "cragraph ingest" in ran.err) == (2, True)
 
 
 # -- asked again -------------------------------------------------------------------------------------------------------
@@ -233,15 +166,6 @@ def test_a_question_is_asked_again_by_its_number(asked: Shell, notes: Path) -> N
     assert "“The Mariana Trench is 10,935 metres deep. [1]”" in again.err
     for given in ((), ("What?", "--again", "1"), ("--again", "99")):
         assert asked("ask", *given).code == 2
-
-
-def test_what_a_question_was_narrowed_to_holds_when_it_is_asked_again(shell: Shell, notes: Path) -> None:
-    shell("ask", DEPTH, "--source", str(notes / "tea.md"), "-q")
-    shell("ingest", str(notes), "-q")
-    [entry] = rows(shell)
-    assert entry["narrowed"] == {"sources": [str(notes / "tea.md")]}
-    assert shell("ask", "--again", "1", "-q").code == 3, "the answer is in a file that was left out"
-    assert shell("ask", "--again", "1", "--source", str(notes / "sea.md"), "-q").code == 0
 
 
 def test_a_follow_up_question_is_asked_again_with_the_conversation_before_it(notes: Path, tmp_path: Path) -> None:
@@ -319,31 +243,12 @@ def test_what_changed_is_taken_over_where_a_person_says_so_and_what_is_wrong_is_
     assert len(rows(asked)) == 3
 
 
-def test_without_a_kept_question_there_is_nothing_to_test(asked: Shell) -> None:
-    ran = asked("log", "--check")
-    assert (ran.code, "`cragraph log --keep N` keeps one" in ran.err) == (2, True)
-
-
 @pytest.mark.parametrize(("answer", "expected", "right"), cases("doors/history", "an answer says what"))
 def test_an_answer_says_what_is_expected_word_for_word(answer: str, expected: str, right: bool) -> None:
     assert says(answer, expected) is right
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "expect", "status"),
-    [
-        (("It is 5.", "accepted"), ("It is 5. [2]", "accepted"), None, "same"),
-        (("It is 5.", "accepted"), ("It is -5.", "accepted"), None, "changed"),
-        (("It is 5.", "accepted"), ("It is 5.", "doubtful"), None, "changed"),
-        (("It is 5.", "accepted"), ("I don't know.", "refused"), None, "refused"),
-        (("It is 5.", "accepted"), ("I don't know.", "refused"), "5", "refused"),
-        (("I don't know.", "refused"), ("I don't know.", "refused"), None, "same"),
-        (("I don't know.", "refused"), ("It is 5.", "accepted"), None, "changed"),
-        (("I don't know.", "refused"), ("It is 6.", "accepted"), "5", "wrong"),
-        (("It is 5.", "accepted"), ("It is 5, all told.", "accepted"), "5", "changed"),
-        (("It is 6.", "accepted"), ("It is 6.", "accepted"), "5", "wrong"),
-    ],
-)
+@pytest.mark.parametrize(("before", "now", "expect", "status"), cases("doors/history", "what became"))
 def test_what_became_of_a_kept_question(
     before: tuple[str, str], now: tuple[str, str], expect: str | None, status: str
 ) -> None:

@@ -7,7 +7,6 @@ from lab.tools.shape import read
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text())
-MODULES = read(ROOT)
 LAYERS = [layer.split(" | ") for layer in CONFIG["tool"]["importlinter"]["contracts"][0]["layers"]]
 
 
@@ -19,7 +18,7 @@ def place(name: str) -> tuple[int, str] | None:
 
 def test_no_module_names_one_of_a_layer_above_its_own() -> None:
     wrong = []
-    for module in MODULES.values():
+    for module in read(ROOT).values():
         for named in module.imports:
             above, below = place(module.name), place(named)
             if above and below and above[1] != below[1] and above[0] >= below[0]:

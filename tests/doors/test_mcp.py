@@ -130,13 +130,6 @@ async def failed(client: Any, tool: str, **arguments: Any) -> str:
     return str(result.content[0].text)
 
 
-async def test_passages_alone_are_enough_to_verify_against(folder: Path) -> None:
-    async with here(folder) as client:
-        answer = {"answer": "The sea is salt.", "passages": ["The sea is salt because of rivers."]}
-        assert said(await client.call_tool("verify", answer))["claims"][0]["verdict"] == "supported"
-        assert "give `passages` or `files`" in await failed(client, "verify", answer="x", files=[])
-
-
 @pytest.mark.parametrize(("tool", "arguments", "words"), cases("doors/mcp", "errors of ours come"))
 async def test_errors_of_ours_come_through_with_their_text(
     folder: Path, tool: str, arguments: dict[str, Any], words: str

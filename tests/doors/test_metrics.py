@@ -1,14 +1,13 @@
 import json
 import logging
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from cragraph.cli.about import table
 from cragraph.errors import InputError
-from cragraph.log import cited_claims, log_run, quantile, record, summarise
+from cragraph.log import cited_claims, log_run, record, summarise
 from cragraph.types import IDK
 from tests.support.cases import cases
 
@@ -54,43 +53,15 @@ def test_a_line_says_what_the_loop_did() -> None:
     assert line["timestamp"].endswith("+00:00")
 
 
-def test_a_withheld_answer_is_a_rejection_and_no_answer_at_all_is_none() -> None:
-    assert record(ABSTAINED)["rejected"]
-    assert not record(ABSTAINED | {"attempts": []})["rejected"]
-    assert not record(ABSTAINED | {"attempts": [{"answer": IDK, "confidence": 0.0}]})["rejected"]
-    assert record(ABSTAINED)["cited_claims"] is None
-
-
 @pytest.mark.parametrize(("confidences", "improved"), cases("doors/metrics", "a correction helped when"))
 def test_a_correction_helped_when_some_later_attempt_beats_the_first(confidences: list[Any], improved: Any) -> None:
     attempts = [{"answer": "x", "confidence": confidence} for confidence in confidences]
     assert record(RESPONSE | {"attempts": attempts})["improved"] is improved
 
 
-def test_a_response_with_next_to_nothing_in_it_is_recorded_too() -> None:
-    line = record({"answer": "x", "timings_ms": {"total": 1.0}})
-    assert (line["confidence"], line["judge"], line["timings_ms"]) == (None, None, {"total": 1.0})
-
-
-def test_only_the_first_hundred_characters_of_an_answer_are_kept() -> None:
-    assert len(record(RESPONSE | {"answer": "x" * 500})["answer"]) == 100
-
-
 @pytest.mark.parametrize(("answer", "share"), cases("doors/metrics", "cited claims"))
 def test_cited_claims_are_the_share_of_claims_with_a_marker(answer: str, share: float | None) -> None:
     assert cited_claims(answer) == share
-
-
-def test_runs_are_appended_one_a_line_also_from_many_threads(tmp_path: Path) -> None:
-    log = tmp_path / "new" / "runs.jsonl"
-    threads = [Thread(target=lambda: [log_run(log, RESPONSE) for _ in range(20)]) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    lines = log.read_text().splitlines()
-    assert len(lines) == 160
-    assert all(json.loads(line)["question"] == "What shines?" for line in lines)
 
 
 def test_a_log_that_cannot_be_written_costs_a_warning_and_no_answer(
@@ -136,13 +107,6 @@ def test_the_founding_figures_stand_beside_their_targets(tmp_path: Path) -> None
     }
 
 
-def test_runs_that_a_person_has_marked_show_how_far_confidence_can_be_trusted(tmp_path: Path) -> None:
-    log = tmp_path / "runs.jsonl"
-    marks = [(0.9, True), (0.9, False), (0.5, False), (0.5, True), (0.7, True)]
-    log.write_text("".join(json.dumps({"confidence": c, "correct": ok}) + "\n" for c, ok in marks))
-    assert summarise(log)["confidence_accuracy"] == 0.6
-
-
 def test_a_line_has_the_founding_documents_fields() -> None:
     checked = {"hallucination_count": 1, "passed": False, "warnings": ["Found 1 unsupported claim(s)"]}
     line = record(RESPONSE | {"verification": checked})
@@ -151,14 +115,6 @@ def test_a_line_has_the_founding_documents_fields() -> None:
     }  # fmt: skip
     nothing = record(ABSTAINED | {"verification": checked})
     assert (nothing["hallucination_count"], nothing["passed"], nothing["warnings"]) == (None, None, [])
-
-
-def test_the_selection_rate_is_what_reranking_kept_of_what_was_met(tmp_path: Path) -> None:
-    assert record(RESPONSE | {"held": [{}, {}], "seen": ["a", "b", "c", "d"]})["selection_rate"] == 0.5
-    log = tmp_path / "runs.jsonl"
-    log_run(log, RESPONSE | {"held": [{}], "seen": ["a", "b", "c", "d"]})
-    log_run(log, RESPONSE)
-    assert summarise(log)["selection_rate"] == 0.25
 
 
 def test_runs_marked_as_answerable_show_the_false_positives_and_negatives(tmp_path: Path) -> None:
@@ -188,11 +144,3 @@ def test_the_summary_is_shown_as_tables(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     for text in ("2 runs", "trigger rate", "50.0%", "embedding (2)", "Targets", "< 500 ms", "verify", "took over"):
         assert text in shown
-
-
-@pytest.mark.parametrize(
-    ("values", "share", "value"),
-    [([1, 2, 3, 4], 0.5, 2), ([1, 2, 3, 4], 0.95, 4), ([5], 0.5, 5), ([3, 1, 2], 0.99, 3), ([], 0.5, 0)],
-)
-def test_quantiles_are_by_nearest_rank(values: list[float], share: float, value: float) -> None:
-    assert quantile(values, share) == value

@@ -34,22 +34,6 @@ class {name}(Embeddings):
             vector[ord(character) % self.width] += 1.0
         return vector
 """
-FASTEMBED = """
-import numpy as np
-
-class TextEmbedding:
-    def __init__(self, model_name="standard/small"):
-        if model_name == "none":
-            raise ValueError("Model none is not supported in TextEmbedding.")
-        self.model_name = model_name
-
-    def embed(self, documents, **more):
-        for text in documents:
-            yield np.array([len(text), 1.0, 0.5], dtype=np.float32)
-
-    def query_embed(self, query, **more):
-        yield np.array([len(query), 2.0, 0.5], dtype=np.float32)
-"""
 RANKER = """
 import numpy as np
 
@@ -123,24 +107,6 @@ def test_embeddings_of_langchains_providers_are_named_as_init_embeddings_names_t
     assert len(model.embed_query("tea")) == 8
     assert model.name == "huggingface:large"
     assert [len(vector) for vector in model.embed_documents(["a", "b"])] == [8, 8]
-
-
-def test_a_chat_models_server_is_no_server_of_embeddings_that_run_here(package: Any) -> None:
-    code = EMBEDDINGS.format(name="HuggingFaceEmbeddings", argument="model_name", default="")
-    package("langchain-huggingface", {"langchain_huggingface": code})
-    settings = load_settings(embeddings="huggingface:small", store=None, base_url="http://127.0.0.1:9/v1")
-    assert len(Parts(settings).embeddings.embed_query("tea")) == 4
-
-
-def test_fastembed_is_used_where_it_is_installed_with_its_own_way_to_embed_questions(package: Any) -> None:
-    package("fastembed", {"fastembed": FASTEMBED})
-    model = embedded("fastembed:acme/base")
-    assert model.name == "fastembed:acme/base"
-    assert model.embed_documents(["four"]) == [[4.0, 1.0, 0.5]]
-    assert model.embed_query("four") == [4.0, 2.0, 0.5]
-    assert embedded("fastembed").name == "fastembed:standard/small", "a store remembers which model it was"
-    with pytest.raises(ModelError, match=r"'fastembed:none' cannot be built .*list_supported_models"):
-        embedded("fastembed:none")
 
 
 @pytest.mark.parametrize(("spec", "width"), [("acme", 4), ("acme:large", 8)])
@@ -231,26 +197,6 @@ def test_a_cross_encoders_log_odds_become_scores(package: Any) -> None:
         reranked("cross-encoder:none")
 
 
-def test_coheres_reranker_is_langchains(package: Any) -> None:
-    package("langchain-cohere", {"langchain_cohere": COHERE})
-    name, found, noted = reranked("cohere:rerank-v3.5")
-    assert (name, noted, found[0], len(found)) == ("cohere:rerank-v3.5", [], (TEXTS[1], 0.75), 5)
-
-
-def test_a_column_called_score_is_not_what_a_reranker_found(package: Any) -> None:
-    code = COHERE.replace(
-        'document.metadata["relevance_score"] = 0.75 if "tea" in document.page_content else 0.25', "pass"
-    )
-    code = code.replace('sorted(documents, key=lambda d: -d.metadata["relevance_score"])', "list(documents)")
-    package("langchain-cohere", {"langchain_cohere": code})
-    reranker, noted = Parts(load_settings(reranker="cohere", store=None)).reranker, Notes()
-    given = [{"text": text, "score": 0.5, "relevance_score": 0.25} for text in TEXTS]
-    found = reranker("tea?", as_passages(given), noted)
-    assert [p["rerank_score"] for p in found] == pytest.approx([1.0, 0.8, 0.6, 0.4, 0.2])
-    assert found[0]["metadata"]["score"] == 0.5
-    assert noted.sentences == ["cohere gave no scores in 0..1; rerank scores are by rank."]
-
-
 @pytest.mark.parametrize("spec", ["acme", "acme:backwards"])
 def test_a_package_of_ones_own_brings_a_reranker_of_either_protocol(package: Any, spec: str) -> None:
     ours = (
@@ -266,21 +212,6 @@ def test_a_package_of_ones_own_brings_a_reranker_of_either_protocol(package: Any
     package("acme-compress", {"acme_compress": COHERE}, {"cragraph.rerankers": "theirs = acme_compress:CohereRerank"})
     name, found, _ = reranked("theirs")
     assert (name, found[0], len(found)) == ("theirs", (TEXTS[1], 0.75), 3), "what it drops is its own affair"
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("cohere:x", "run `pip install langchain-cohere`"),
-        ("cross-encoder:x", "run `pip install langchain-community sentence-transformers`"),
-        ("flashrank", "run `pip install langchain-community flashrank`"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_what_is_missing_for_a_reranker_is_named_with_what_installs_it(spec: str, said: str) -> None:
-    with pytest.raises(ModelError) as refused:
-        reranked(spec)
-    assert said in str(refused.value)
 
 
 def test_a_reranker_that_nobody_brings_is_refused_with_those_that_there_are(shell: Shell) -> None:

@@ -115,15 +115,6 @@ def test_nothing_breaks_at_any_width(browser: Any, url: str, scheme: str) -> Non
     page.close()
 
 
-def test_the_page_gives_its_own_advice(browser: Any, url: str) -> None:
-    page, _ = opened(browser, url)
-    said = ask(page, "Who won the 1998 chess olympiad?").inner_text()
-    assert "or try other words, fewer documents or a chat model, which whoever started this page can choose" in said
-    text = page.locator("body").inner_text()
-    assert not [flag for flag in ("--where", "--source", "--model", "cragraph ingest") if flag in text]
-    page.close()
-
-
 def test_a_page_without_documents_says_where_they_go(browser: Any, tmp_path: Path) -> None:
     with serving(tmp_path) as url:
         page = browser.new_page()
@@ -132,21 +123,6 @@ def test_a_page_without_documents_says_where_they_go(browser: Any, tmp_path: Pat
         page.keyboard.press("Enter")
         told = page.get_by_role("alert").inner_text()
         assert told == "There are no documents yet: add files under Documents."
-        page.close()
-
-
-def test_a_list_that_comes_late_takes_no_problem_away(browser: Any, tmp_path: Path) -> None:
-    with serving(tmp_path) as url:
-        page, held = browser.new_page(), []
-        page.route("**/history?*", lambda route: held.append(route))
-        page.goto(url)
-        page.get_by_label("Question").fill(DEPTH)
-        page.keyboard.press("Enter")
-        page.get_by_role("alert").wait_for()
-        with page.expect_response("**/history?*"):
-            held[0].continue_()
-        page.wait_for_function("() => document.querySelector('#nothing').textContent")
-        assert page.get_by_role("alert").is_visible()
         page.close()
 
 

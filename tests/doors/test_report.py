@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from cragraph import Context, Report, create_graph, load_settings, process, verify, verify_and_correct
+from cragraph import Report, load_settings, process, verify, verify_and_correct
 from cragraph.passages import as_passage
 from cragraph.report import pages
 from cragraph.report.pages import PagePictures, boxes_of
@@ -54,32 +54,6 @@ def test_evidence_is_highlighted_in_its_passage_between_its_neighbours() -> None
     assert re.findall(r'class="beside">([^<]*)', card[1]) == [PASSAGES[0], PASSAGES[2]]
 
 
-def test_markers_that_the_response_renumbers_do_not_move_the_colours() -> None:
-    graph = create_graph(load_settings(store=None)).compile()
-    response = graph.invoke(
-        {"question": "How tall is the tower?", "answer": "It is 300 metres tall [3][2].", "passages": PASSAGES},
-        context=Context(show_claims=True, on_low_confidence="flag"),
-    )
-    page = str(Report(response, PASSAGES))
-    assert [(verdict, words.split(" [")[0].rstrip(".")) for verdict, words in claims_in(page)] == [
-        ("quoted", "It is 300 metres tall")
-    ]
-    assert 'href="#c1">[1]</a>' in page
-    assert "Attempt 1" in page
-
-
-def test_a_draft_with_other_markers_is_coloured_where_its_claims_stand_and_not_where_it_was_withheld() -> None:
-    graph = create_graph(load_settings(store=None)).compile()
-    draft = "Mars is blue [3]. It is 300 metres tall [2]. It is red [1]."
-    asked = {"question": "How tall is the tower?", "answer": draft, "passages": PASSAGES}
-    found = {}
-    for policy in ("flag", "abstain"):
-        context = Context(show_claims=True, on_low_confidence=policy, max_crag_attempts=0)
-        found[policy] = claims_in(str(Report(graph.invoke(asked, context=context), PASSAGES)))
-    assert ("quoted", "It is 300 metres tall") in found["flag"]
-    assert found["abstain"] == []
-
-
 def test_nothing_in_it_is_obeyed() -> None:
     hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \"'&\u202e"
     passages = [{"text": f"The tower is tall. {hostile}", "source": hostile, "heading": hostile}]
@@ -116,18 +90,6 @@ def test_attempts_show_what_failed_and_what_changed() -> None:
     assert "One thing." in page
 
 
-def test_a_page_is_drawn_though_the_process_that_draws_began_in_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = pdf_bytes([[(72.0, 80.0, PASSAGES[0])]])
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / f"{folder}.pdf").write_bytes(text)
-        monkeypatch.chdir(tmp_path / folder)
-        passage = as_passage({"text": PASSAGES[0], "source": f"{folder}.pdf", "page": 1})
-        assert "background-image" in PagePictures({f"{folder}.pdf"})(passage, PASSAGES[0])
-
-
 def test_the_page_of_a_pdf_is_shown_with_the_quote_boxed(shell: Shell, tmp_path: Path) -> None:
     lines = [(72.0, 80.0 + 14 * i, text) for i, text in enumerate(PASSAGES)]
     for name, turn in (("flat.pdf", 0), ("turned.pdf", 90)):
@@ -156,18 +118,6 @@ def test_a_row_of_a_table_is_boxed_where_the_page_has_it_without_the_names_of_it
     assert left * 612 == pytest.approx(72, abs=3)
     assert (left + width) * 612 > 410
     assert not boxes_of(page, "Net sales | 2023: $9,001 | 2022: $8,000")
-
-
-def test_ask_writes_the_report_beside_what_it_prints(shell: Shell, notes: Path, tmp_path: Path) -> None:
-    ran = shell(
-        "ask", "How deep is the Mariana Trench?", "--source", str(notes), "--report", "out.html", "--json", "-q"
-    )
-    assert ran.code == 0, ran.err
-    assert ran.json["verification"]["claims"]
-    page = (tmp_path / "out.html").read_text()
-    assert "The sea (sea.md)</cite>" in page
-    assert re.search(r"<mark>The Mariana Trench is 10,935 metres deep\.</mark>", page)
-    assert "of 100 answers with this confidence" in page.lower()
 
 
 @pytest.fixture(scope="module")
@@ -216,16 +166,6 @@ def test_many_rows_become_a_table_to_sort_and_filter(shell: Shell, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_click_on_a_claim_of_a_notebook_marks_its_evidence_too(browser: Any) -> None:
-    page = browser.new_page()
-    page.set_content(verify(ANSWER, PASSAGES)._repr_html_())
-    frame = page.frame_locator("iframe")
-    frame.get_by_role("link", name="contradicted").click()
-    assert PASSAGES[1] in frame.locator(":target mark").inner_text()
-    page.close()
-
-
-@pytest.mark.slow
 def test_a_click_on_a_claim_marks_its_evidence(tmp_path: Path, browser: Any) -> None:
     path = Report(verify(ANSWER, PASSAGES)).save(tmp_path / "out.html")
     for width in (360, 1200):
@@ -240,15 +180,6 @@ def test_a_click_on_a_claim_marks_its_evidence(tmp_path: Path, browser: Any) -> 
             assert page.locator("#e2").is_visible()
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.close()
-
-
-def test_an_abstention_shows_the_nearest_passages() -> None:
-    page = str(Report(create_graph(load_settings(store=None)).compile().invoke(
-        {"question": "Who won the cup of 1954?", "passages": PASSAGES}
-    )))  # fmt: skip
-    assert "I don&#x27;t know" in page or "I don't know" in page
-    assert "<h2>Nearest passages</h2>" in page
-    assert f"<blockquote>{PASSAGES[0]}</blockquote>" in page
 
 
 THREADS = """
@@ -317,13 +248,6 @@ def test_a_page_that_ends_takes_too_long_or_fills_the_process_is_left_out_and_sa
 
 
 @pytest.mark.slow
-def test_the_process_that_draws_is_started_again_where_it_ended(tower: Path) -> None:
-    assert pictured(PagePictures([str(tower)]), tower)
-    pages.PDFIUM.close()
-    assert pictured(PagePictures([str(tower)]), tower)
-
-
-@pytest.mark.slow
 def test_only_files_that_the_store_read_are_drawn_whatever_a_document_names(tower: Path, tmp_path: Path) -> None:
     secret = tmp_path / "elsewhere" / "secret.pdf"
     secret.parent.mkdir()
@@ -344,3 +268,10 @@ def test_only_files_that_the_store_read_are_drawn_whatever_a_document_names(towe
     assert "base64" not in str(told)
     tower.write_bytes(pdf_bytes([[(72.0, 80.0, PASSAGES[0]), (72.0, 180.0, "Another state.")]]))
     assert str(tower) not in assistant.parts.store.files
+
+
+@pytest.mark.slow
+def test_the_process_that_draws_is_started_again_where_it_ended(tower: Path) -> None:
+    assert pictured(PagePictures([str(tower)]), tower)
+    pages.PDFIUM.close()
+    assert pictured(PagePictures([str(tower)]), tower)

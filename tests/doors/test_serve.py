@@ -60,7 +60,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-DEPTH = "How deep is the Mariana Trench?"
 FOUNDING = {
     "overall_score", "answer_source_alignment", "citation_coverage", "fact_verification_score", "issues",
     "verified_sources", "unverified_claims",
@@ -135,29 +134,6 @@ def test_a_document_goes_while_another_is_still_being_embedded(tmp_path: Path, m
         assert [document["name"] for document in HTTP.get(f"{url}/documents").json()] == ["sea.md"]
 
 
-def test_documents_come_with_progress_and_go(tmp_path: Path) -> None:
-    with serving(tmp_path) as url:
-        assert HTTP.post(f"{url}/ask", json={"question": "What?"}).status_code == 404
-        events = told(HTTP.post(f"{url}/documents", files={"file": ("../../sea.md", SEA)}))
-        assert {kind for kind, _ in events} == {"progress", "done"}
-        [document] = HTTP.get(f"{url}/documents").json()
-        assert document["name"] == "sea.md"
-        kept = Path(document["source"])
-        assert kept.read_text() == SEA
-        assert kept.is_relative_to(tmp_path / "files")
-        assert "10,935" in HTTP.post(f"{url}/ask", json={"question": "How deep is the Mariana Trench?"}).text
-        gone = HTTP.delete(f"{url}/documents", params={"source": document["source"]}).json()
-        assert gone == {"removed": [document["source"]]}
-        assert not kept.exists()
-        assert HTTP.get(f"{url}/documents").json() == []
-        odd = told(HTTP.post(f"{url}/documents", files={"file": ("run.exe", b"MZ\0\0")}))
-        assert odd[-1][1]["skipped"] or odd[-1][1]["failed"]
-        assert HTTP.post(f"{url}/documents", files={"file": (".hidden", "x")}).status_code in (400, 422)
-        large = HTTP.post(f"{url}/documents", files={"file": ("large.txt", "x" * 20_000)})
-        assert (large.status_code, "larger than" in large.text) == (413, True)
-        assert not list((tmp_path / "files").iterdir())
-
-
 @pytest.mark.parametrize(("headers", "code"), cases("doors/serve", "other sites are refused"))
 def test_other_sites_are_refused(url: str, headers: dict[str, str], code: int) -> None:
     for method, path in (("GET", "/documents"), ("POST", "/ask"), ("DELETE", "/documents?source=x")):
@@ -173,22 +149,6 @@ def test_a_body_that_does_not_end_is_cut_off(url: str) -> None:
     with suppress(httpx.WriteError):  # it may hang up while this is still being sent
         answer = HTTP.post(f"{url}/ask", content=endless(), headers={"content-type": "application/json"})
         assert answer.status_code == 413
-
-
-def test_a_token_is_asked_of_everybody_where_one_is_set(tmp_path: Path) -> None:
-    with serving(tmp_path, token="s3cret-of-the-sea", hosts=("0.0.0.0",)) as url:
-        for path in ("/", "/documents", "/page.js", "/openapi.json", "/?token=wrong"):
-            assert HTTP.get(url + path).status_code == 401
-        assert HTTP.get(f"{url}/documents?token=s3cret-of-the-sea").status_code == 401
-        assert HTTP.get(f"{url}/documents", headers={"authorization": "Bearer s3cret-of-the-sea"}).json() == []
-        with httpx.Client(follow_redirects=True) as browser:
-            assert "<title>cragraph" in browser.get(f"{url}/?token=s3cret-of-the-sea").text
-            assert browser.get(f"{url}/documents").json() == []
-
-
-def test_a_port_that_is_taken_is_said(shell: Any, url: str) -> None:
-    ran = shell("serve", "--port", url.rpartition(":")[2])
-    assert (ran.code, "give another --port" in ran.err) == (2, True), ran.err
 
 
 @pytest.fixture(scope="module")

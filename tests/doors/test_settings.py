@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cragraph.build import Parts
 from cragraph.choices import JUDGES, RERANKERS
 from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
 from cragraph.errors import InputError, SettingsError
@@ -142,12 +141,6 @@ def test_the_form_shows_the_settings_as_defaults_and_a_run_lays_its_options_over
     assert Context.model_fields["mode"].default == "balanced"
 
 
-def test_the_sizes_of_chunks_and_files_are_those_that_documents_are_split_by() -> None:
-    sizes = load_settings()
-    assert (sizes.chunk_size, sizes.chunk_overlap) == (CHUNK_SIZE, CHUNK_OVERLAP)
-    assert sizes.max_file_mb * MB == MAX_BYTES
-
-
 OTHER_NAMES = [
     ("ENABLE_VERIFICATION", "false", lambda s: s.verify, False),
     ("CONFIDENCE_THRESHOLD", "0.85", lambda s: s.confidence_threshold, 0.85),
@@ -167,25 +160,6 @@ def test_variables_without_our_prefix_are_read_in_the_environment_and_in_dotenv(
     assert read(load_settings()) != expected
     monkeypatch.setenv(variable, value)
     assert read(load_settings()) == expected
-
-
-def test_our_own_variable_beats_the_other_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONFIDENCE_THRESHOLD", "0.1")
-    monkeypatch.setenv("CRAG_CONFIDENCE_THRESHOLD", "0.2")
-    assert load_settings().confidence_threshold == 0.2
-
-
-def test_a_wrong_value_under_another_name_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENABLE_VERIFICATION", "perhaps")
-    with pytest.raises(SettingsError, match="ENABLE_VERIFICATION: verify came as 'perhaps'"):
-        load_settings()
-
-
-def test_of_a_config_yaml_only_our_blocks_are_read(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("database: {host: x}\nverification: {enable: false}\n")
-    assert load_settings().verify is False
-    (tmp_path / "cragraph.yaml").write_text("verify: true\n")
-    assert load_settings().verify is True
 
 
 def test_a_run_may_say_enable_verification_and_crag() -> None:
@@ -228,13 +202,6 @@ def test_every_setting_is_read_by_the_code() -> None:
         assert f".{name}" in code, f"{name} changes nothing"
 
 
-def test_the_limits_of_a_file_reach_its_reader(shell: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_FILE_SECONDS", "0.001")
-    report = shell("ingest", str(notes), "--json").json
-    assert len(report["failed"]) == 2
-    assert "took more than 0.001 seconds" in str(report["failed"])
-
-
 ANSWER, PASSAGES = "Word has it that DE0007 rose.", [{"text": "Word has it that DE0007 rose.", "isin": "DE0007"}]
 
 
@@ -255,8 +222,3 @@ def test_a_setting_of_verification_changes_what_it_says(setting: str, value: Any
     changed = usual.model_copy(update={setting: value})
     one, other = (read(Assistant(settings).verify(ANSWER, PASSAGES)) for settings in (usual, changed))
     assert one != other
-
-
-def test_the_limits_of_model_calls_reach_their_gate() -> None:
-    gate = Parts(Settings(max_concurrency=3, calls_per_minute=7)).gate
-    assert (gate.places, gate.per_minute) == (3, 7)

@@ -201,7 +201,7 @@ def variables() -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)  # processes start, one by one, and are watched for fifteen seconds
 @traced
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(waiting: Waiting, name: str) -> None:
@@ -210,7 +210,7 @@ def test_no_command_opens_a_connection_nor_asks_for_a_name_in_fifteen_seconds(wa
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)  # processes start, one by one, and are watched for fifteen seconds
 @pytest.mark.skipif(not works("unshare", "-rn", "true"), reason="needs leave to make a network namespace")
 @pytest.mark.parametrize("script", [(ALL,), (STUDIO, "alone")], ids=["commands", "development server"])
 def test_everything_works_where_there_is_no_network_at_all(
@@ -228,7 +228,7 @@ def test_everything_works_where_there_is_no_network_at_all(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)  # processes start, one by one, and are watched for fifteen seconds
 @pytest.mark.server
 @traced
 def test_the_development_server_opens_no_connection(waiting: Waiting) -> None:

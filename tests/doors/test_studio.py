@@ -17,6 +17,7 @@ from langgraph.pregel.remote import RemoteGraph
 
 from tests.support.ports import free_port
 
+# LangGraph's server and the graphs in it are started within the first test.
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]

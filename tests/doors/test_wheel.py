@@ -12,7 +12,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(600)]
+# The wheel is built, and installed into an environment of its own.
+pytestmark = [pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {"cragraph": "", "graph": "graph", "nodes": "nodes", "prompts": "prompts"}

@@ -9,7 +9,6 @@ import pytest
 from langgraph.graph import START, MessagesState, StateGraph
 
 from cragraph import Context, create_graph, load_settings
-from cragraph.nodes.finalize import unquoted
 from cragraph.run import Assistant
 from cragraph.serve import create_app
 from tests.doors.conftest import SEA
@@ -64,17 +63,6 @@ def test_nothing_of_it_comes_over_http_nor_into_the_log(settings: Any) -> None:
         assert (response["decision"]["outcome"], response["is_grounded"]) == ("refused", False)
         assert WRONG not in answer.body.decode()
     assert WRONG not in settings.metrics_log.read_text()
-
-
-def test_a_fragment_that_a_model_wrote_is_not_quoted_where_it_is_withheld() -> None:
-    said = f"ollama:llama3.2 wrote a fragment (“{WRONG} [1]”); it was asked for a sentence once more."
-    assert unquoted(said) == "ollama:llama3.2 wrote a fragment; it was asked for a sentence once more."
-
-
-def test_who_asks_for_the_claims_gets_them(settings: Any) -> None:
-    response = asked(settings, "/ask", show_claims=True).json
-    assert response["abstained"]
-    assert response["verification"]["claims"]
 
 
 def test_no_draft_is_streamed_before_it_was_judged(settings: Any) -> None:

@@ -11,14 +11,13 @@ from cragraph.graph.routing import (
     EDGES,
     FIRST,
     after_rerank,
-    after_review,
     after_verify,
     best,
-    chosen,
 )
 from cragraph.graph.state import State
 from cragraph.passages import as_passages
 from cragraph.types import Attempt
+from tests.support.cases import cases
 
 
 def attempts(*confidences: float | None, new: int = 1, line: float = 0.7) -> list[Attempt]:
@@ -79,13 +78,6 @@ def test_it_corrects_below_the_threshold_while_attempts_are_left(confidences: An
     assert after_verify(State(attempts=attempts(*confidences)), Context(**options)) == goes_to
 
 
-def test_it_stops_at_the_deadline_and_after_a_part_failed() -> None:
-    late = State(started=1.0, attempts=attempts(0.1))
-    assert after_verify(late, Context(deadline_s=1.0)) == "finalize"
-    assert after_verify(late, Context()) == "requery"
-    assert after_verify(State(halted="the model is gone", attempts=attempts(0.1)), Context()) == "finalize"
-
-
 @example([0.0, 0.5])
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_the_best_attempt_is_never_worse_than_any_and_the_earliest_of_equals(
@@ -125,52 +117,16 @@ def test_a_correction_reads_or_is_asked_something_new(tried: list[Attempt], new:
     assert after_rerank(state, Context()) == goes_to
 
 
-@pytest.mark.parametrize(
-    ("confidences", "asks", "goes_to"),
-    [
-        ((0.1,), True, "review"),
-        ((0.1,), False, "finalize"),
-        ((0.9,), True, "finalize"),
-        ((0.9, 0.1), True, "finalize"),  # an attempt before was good enough
-        ((0.2, 0.1), True, "review"),
-    ],
-)
+@pytest.mark.parametrize(("confidences", "asks", "goes_to"), cases("graph/routing", "a person is asked"))
 def test_a_person_is_asked_where_no_attempt_is_good_enough(confidences: Any, asks: bool, goes_to: str) -> None:
     context = Context(ask_on_low_confidence=asks, max_crag_attempts=0)
     assert after_verify(State(attempts=attempts(*confidences)), context) == goes_to
-
-
-@pytest.mark.parametrize(
-    ("state", "goes_to"),
-    [
-        (State(decided="edit", drafts=["mine"]), "verify"),
-        (State(decided="search", queries=["mine"]), "retrieve"),
-        (State(decided="search"), "requery"),
-        (State(decided="accept"), "finalize"),
-        (State(decided="accept", queries=["from before"]), "finalize"),
-    ],
-)
-def test_a_person_s_choice_is_followed(state: State, goes_to: str) -> None:
-    assert after_review(state, Context()) == goes_to
-
-
-def test_what_a_person_wrote_counts_and_is_corrected_by_nobody() -> None:
-    tried = attempts(0.5, 0.3)
-    assert chosen(State(attempts=tried, decided="edit")) is tried[-1]
-    assert chosen(State(attempts=tried)) is tried[0]
-    assert after_verify(State(attempts=tried, decided="edit"), Context()) == "finalize"
 
 
 @pytest.mark.parametrize(("line", "goes_to"), [(0.3, "finalize"), (0.31, "requery")])
 def test_what_was_decided_on_an_attempt_decides_and_nothing_else(line: float, goes_to: str) -> None:
     context = Context(confidence_threshold=0.9 if goes_to == "finalize" else 0.1)
     assert after_verify(State(attempts=attempts(0.3, line=line)), context) == goes_to
-
-
-def test_an_accepted_attempt_goes_before_a_surer_one_that_was_not() -> None:
-    surer, accepted = attempts(0.9, 0.8)
-    surer["accepted"] = False
-    assert best([surer, accepted]) is accepted
 
 
 def test_the_table_of_edges_holds_every_node_and_leads_to_no_other() -> None:

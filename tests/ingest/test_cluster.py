@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs the cluster extra")
 
+# Two workers of a cluster are started.
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.enable_socket, pytest.mark.timeout(300)]
 
 SCRIPT = textwrap.dedent(

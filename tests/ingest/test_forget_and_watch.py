@@ -9,7 +9,6 @@ import pytest
 
 from cragraph import store as stores
 from cragraph.errors import InputError
-from cragraph.passages import as_passages
 from cragraph.store import IngestReport, Store, forget
 
 ingest, watch = (partial(one, limits=None) for one in (stores.ingest, stores.watch))
@@ -32,26 +31,6 @@ def test_a_folder_is_forgotten_with_all_that_is_below_even_when_it_is_gone(store
     assert (store.count(), store.documents()) == (0, [])
 
 
-def test_passages_that_no_file_holds_are_forgotten_by_their_source(store: Store) -> None:
-    store.add(as_passages([{"text": "from an app", "source": "app/1"}, {"text": "another", "source": "app/2"}]))
-    assert forget(store, "app/1") == ["app/1"]
-    assert [p["text"] for p in store.lexical("from an app another", 9)] == ["another"]
-
-
-def test_what_is_not_there_cannot_be_forgotten(store: Store, docs: Path) -> None:
-    ingest(docs, store)
-    with pytest.raises(InputError, match="cragraph docs"):
-        forget(store, docs / "peng")
-    assert len(store.documents()) == 3
-
-
-def test_a_file_is_forgotten_by_its_name_alone(store: Store, docs: Path) -> None:
-    ingest(docs, store)
-    assert forget(store, "whales.txt") == [(docs / "deep" / "whales.txt").as_posix()]
-    assert store.lexical("whales", 3) == []
-    assert len(store.documents()) == 2
-
-
 def test_a_name_that_several_documents_have_is_refused_with_their_paths(store: Store, docs: Path) -> None:
     (docs / "deep" / "penguins.md").write_text("Penguins also nest inland.")
     ingest(docs, store)
@@ -59,19 +38,6 @@ def test_a_name_that_several_documents_have_is_refused_with_their_paths(store: S
         forget(store, "penguins.md")
     assert all((docs / part / "penguins.md").as_posix() in str(raised.value) for part in ("", "deep"))
     assert len(store.documents()) == 4
-
-
-def test_a_path_goes_before_a_name(store: Store) -> None:
-    store.add(as_passages([{"text": "from here", "source": "a.md"}, {"text": "from there", "source": "old/a.md"}]))
-    assert forget(store, "a.md") == ["a.md"]
-
-
-@pytest.mark.parametrize("name", ["whales", "deep", ".txt", ""])
-def test_a_part_of_a_name_is_no_name(store: Store, docs: Path, name: str) -> None:
-    ingest(docs, store)
-    with pytest.raises(InputError, match="cragraph docs"):
-        forget(store, name)
-    assert len(store.documents()) == 3
 
 
 def test_watching_follows_new_changed_and_vanished_files(store: Store, docs: Path) -> None:
@@ -106,10 +72,6 @@ class Looks(Event):
         if self.look == self.left:
             self.set()
         return self.is_set()
-
-
-def test_watching_does_nothing_while_nothing_changes(store: Store, docs: Path) -> None:
-    assert len(list(watch(docs, store, stop=Looks(10)))) == 1
 
 
 def test_a_file_is_taken_when_it_has_stopped_growing(store: Store, docs: Path) -> None:

@@ -33,22 +33,6 @@ def test_of_a_file_of_too_many_chunks_the_first_are_taken_and_it_is_said_from_wh
     assert store.problems() == []
 
 
-def test_a_text_without_rows_is_left_out_from_a_character_on(store: Store, tmp_path: Path) -> None:
-    long = write(tmp_path / "long.txt", "\n\n".join(f"Paragraph {n} of a text." for n in range(100, 200)))
-    [(_, reason)] = ingest(long, store, split_options=SHORT, limits=Limits(chunks=10)).partial
-    assert reason.startswith("left out from character 260 on")
-    assert store.count() == 10
-
-
-def test_values_without_names_are_lines_of_text_and_no_chunk_each(store: Store, tmp_path: Path) -> None:
-    values = write(tmp_path / "values.jsonl", "[1]\n" * 20_000)
-    embeddings = HashEmbeddings(48)
-    with open_store(tmp_path / "other", embeddings) as other:
-        report = ingest(values, other, limits=None)
-        assert report.chunks < 500
-        assert len(embeddings.asked) <= report.chunks / 50
-
-
 class Slow(HashEmbeddings):
     """A model that takes so many seconds a call, by a clock of its own."""
 
@@ -92,12 +76,6 @@ def test_a_file_that_takes_too_long_with_all_that_is_done_with_it_is_put_off_and
         assert {d.filename: d.chunks for d in store.documents()}["long.txt"] == 2_000
 
 
-def test_the_smallest_files_come_first(store: Store, tmp_path: Path) -> None:
-    for name, words in (("a", 300), ("b", 1), ("c", 30)):
-        write(tmp_path / f"{name}.md", "words " * words)
-    assert [Path(source).stem for source in ingest(tmp_path, store, limits=None).added] == ["b", "c", "a"]
-
-
 class Meanwhile(HashEmbeddings):
     """A model during whose work somebody else writes to the store."""
 
@@ -127,3 +105,12 @@ def test_others_write_while_an_ingest_embeds(tmp_path: Path) -> None:
         assert store.problems() == []
         assert store.lexical("new note", 1)[0]["source"] == new.as_posix()
         assert store.count() == 901
+
+
+def test_values_without_names_are_lines_of_text_and_no_chunk_each(store: Store, tmp_path: Path) -> None:
+    values = write(tmp_path / "values.jsonl", "[1]\n" * 20_000)
+    embeddings = HashEmbeddings(48)
+    with open_store(tmp_path / "other", embeddings) as other:
+        report = ingest(values, other, limits=None)
+        assert report.chunks < 500
+        assert len(embeddings.asked) <= report.chunks / 50

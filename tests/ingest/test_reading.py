@@ -13,8 +13,8 @@ from threading import Thread
 import pytest
 
 from cragraph.documents import Limits
-from cragraph.store import SplitOptions, ingest, open_store, reading
-from cragraph.store.reading import PIECE, Failed, Portion, messages, read
+from cragraph.store import SplitOptions, ingest, open_store
+from cragraph.store.reading import Failed, Portion, messages
 from cragraph.testing import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
@@ -29,23 +29,6 @@ def files(tmp_path: Path) -> list[str]:
         made.append(str(file))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nonsense")
     return [*made[:3], str(tmp_path / "broken.pdf"), *made[3:]]
-
-
-@pytest.mark.slow
-def test_a_process_gives_the_same_messages_as_reading_in_place(files: list[str]) -> None:
-    in_place = list(read(files, OPTIONS))
-    assert list(messages(files, OPTIONS, Limits())) == in_place
-    assert list(messages(files, OPTIONS)) == in_place
-    assert [type(m) for m in in_place if isinstance(m, Failed) or m.last] == [Portion] * 3 + [Failed] + [Portion] * 3
-
-
-def test_large_files_come_in_pieces_the_last_of_which_tells_the_total(files: list[str]) -> None:
-    pieces = [m for m in read(files[-1:], OPTIONS) if isinstance(m, Portion)]
-    assert len(pieces) > 1
-    assert all(len(piece.passages) <= PIECE for piece in pieces)
-    assert [piece.last for piece in pieces] == [False] * (len(pieces) - 1) + [True]
-    assert [piece.total for piece in pieces[:-1]] == [-1] * (len(pieces) - 1)
-    assert pieces[-1].total == sum(len(piece.passages) for piece in pieces)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the process in /proc")
@@ -82,12 +65,6 @@ def test_a_file_that_takes_too_much_memory_is_reported_and_the_rest_is_read(tmp_
     found = list(messages([str(large), files[0]], OPTIONS, Limits(memory_mb=150)))
     assert [type(message) for message in found] == [Failed, Portion]
     assert "memory" in found[0].reason  # type: ignore[union-attr]
-
-
-def test_where_no_reader_can_be_started_files_are_read_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_SERVE", "raise SystemExit(3)")
-    gone = [f"/no/such/file-{number:06}-whose-name-fills-the-pipe.txt" for number in range(3000)]
-    assert [type(message) for message in messages(gone, OPTIONS, Limits())] == [Failed] * 3000
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the process in /proc")

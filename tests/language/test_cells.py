@@ -6,7 +6,6 @@ from cragraph.language.cells import cells, place_said, said
 from tests.support.cases import cases
 
 SANDER = "tool: Floor sander | category: wood | deposit_gbp: 80 | replacement_value_gbp: 920 | weight (kg): 41.5"
-ORDER = "order: 502 | customer: The Harbour Inn | status: waiting for clay"
 
 
 @pytest.mark.parametrize(
@@ -23,12 +22,6 @@ def test_a_cell_as_a_person_says_it(question: str, column: str, line: str) -> No
     assert said(cell, [read[0]], question) == line
     start, end = place_said(line, cells(SANDER)) or (0, 0)
     assert SANDER[start:end] == cell.value
-
-
-def test_a_number_that_names_a_row_stands_behind_its_column() -> None:
-    read = cells(ORDER)
-    assert said(read[2], [read[0]], "What is the status of order 502?") == "Status for order 502: waiting for clay"
-    assert place_said("Status for order 502: waiting for clay", cells(ORDER))
 
 
 @pytest.mark.parametrize("claim", cases("language/cells", "another value unit row"))

@@ -15,20 +15,6 @@ def one(text: str) -> Fact:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
-    [("It weighs 2012 kilograms.", "measure"), ("It holds 2012 GB.", "measure"), ("In 2012 won the cup.", "date")],
-)
-def test_a_figure_before_a_unit_is_no_year(text: str, kind: str) -> None:
-    assert [fact.kind for fact in extract(text)] == [kind]
-
-
-@pytest.mark.parametrize("text", ["Q3 2023", "3Q 2023", "the third quarter of 2023", "third-quarter of fiscal 2023"])
-def test_a_quarter_is_read_with_its_year(text: str) -> None:
-    fact = one(f"It rose in {text} again.")
-    assert (fact.kind, fact.value, fact.date[0]) == ("quarter", 3, 2023)
-
-
-@pytest.mark.parametrize(
     ("text", "bound"),
     [("about 400 cars", "~"), ("more than 400 cars", ">"), ("under 400 cars", "<"), ("400 cars", "")],
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from cragraph.language.words import STOPWORDS, asked_words, content_words, overlap, terms
+from cragraph.language.words import overlap, terms
 
 
 @pytest.mark.parametrize(
@@ -17,14 +17,6 @@ from cragraph.language.words import STOPWORDS, asked_words, content_words, overl
 )
 def test_a_text_is_matched_by_its_terms(text: str, expected: tuple[str, ...]) -> None:
     assert terms(text) == expected
-
-
-def test_stopwords_carry_no_content_unless_they_are_all_there_is() -> None:
-    assert content_words("What was the revenue of the company?") == ("revenu", "compani")
-    assert content_words("Who is it?") == ("who", "be", "it")
-    assert asked_words("Please tell me how many people work there, people!") == ["person", "work"]
-    assert asked_words("Who is it?") == []
-    assert {"the", "der", "und"} <= STOPWORDS
 
 
 def test_overlap_is_the_share_of_content_words_that_the_other_text_has() -> None:

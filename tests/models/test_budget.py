@@ -52,3 +52,9 @@ def test_the_text_around_passages_goes_before_passages_go() -> None:
 @pytest.mark.parametrize(("text", "at_least"), cases("models/budget", "the estimate errs"))
 def test_the_estimate_errs_on_the_large_side(text: str, at_least: int) -> None:
     assert estimated_tokens(text) >= at_least
+
+
+def test_the_last_passage_is_shortened_rather_than_dropped() -> None:
+    notes = Notes()
+    assert fitted(120, notes) == ["alpha"]
+    assert any("was shortened" in sentence for sentence in notes.sentences)

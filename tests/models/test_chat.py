@@ -1,5 +1,7 @@
 """Chat and embedding models by name."""
 
+import sys
+
 import pytest
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
@@ -81,3 +83,12 @@ def test_the_size_of_a_model_is_that_which_its_server_tells_once_it_tells_it() -
         assert ChatCaller(chat_model("ollama:small", base_url=server.url)).billions == 8.0
         assert (small.billions, absent.billions) == (1.5, 0.5)
         assert not absent.worth.capable
+
+
+def test_another_provider_without_its_package_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_mistralai", None)  # whatever is installed here
+    with pytest.raises(ModelError, match=r"pip install langchain-mistralai"):
+        chat_model("mistralai:large")
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
+    with pytest.raises(ModelError, match=r"pip install langchain langchain-openai"):
+        chat_model("openai:gpt-5")

@@ -1,12 +1,11 @@
 import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from cragraph.errors import WeightsError
-from cragraph.models.grounding import Grounding, GroundingModel
+from cragraph.models.grounding import GroundingModel
 from cragraph.models.grounding_features import readable
 from cragraph.models.weights import DATA
 from tests.support.cases import cases
@@ -56,18 +55,6 @@ def test_a_claim_gets_the_same_figures_bit_for_bit_in_any_company_and_on_any_num
     assert many.judge(CLAIMS[::-1], TEXTS[::-1])[::-1] == alone
 
 
-def _verify(model: GroundingModel, times: int, size: int = 2) -> set[tuple[Grounding, ...]]:
-    alone = tuple(model.judge(CLAIMS[:size], TEXTS[:size]))
-    with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: tuple(model.judge(CLAIMS[:size], TEXTS[:size])), range(times)))
-    return found | {alone}
-
-
-@pytest.mark.slow
-def test_eight_threads_get_identical_results_in_a_thousand_verifications() -> None:
-    assert len(_verify(GroundingModel(threads=2), 1000, size=1)) == 1
-
-
 def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(model: GroundingModel) -> None:
     true = " ".join([COMPANY, BRIDGE, TRIAL])
     false = true + " The moon is made of green cheese and belongs to the king of Norway."
@@ -78,14 +65,6 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     assert alone.supported < 0.5
     assert false[bad.words[-1].start : bad.words[-1].end] == "Norway."
     assert max(word.end for word in bad.words) == len(false)
-
-
-@pytest.mark.slow
-def test_a_passage_of_a_million_characters_and_a_word_without_end_are_read(model: GroundingModel) -> None:
-    long = BRIDGE * 4000
-    found = model.judge(["The Hallam Bridge crosses the River Tarn.", "x" * 20_000], [long] * 2)
-    assert found[0].supported >= 0.5
-    assert found[1].supported < 0.5
 
 
 @pytest.mark.parametrize(("text", "expected"), cases("models/grounding", "only english and what"))

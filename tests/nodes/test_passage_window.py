@@ -79,20 +79,6 @@ class Loop:
         return [p["text"] for p in self.generator.history[call].passages]
 
 
-def test_generator_and_judge_read_the_text_around_a_passage(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[1]]})
-    response = loop.ask()
-    assert loop.read() == [TEXT[: TEXT.index("\n\nBehind")].replace("\n\n", "\n ")]
-    assert response["confidence"] == 1.0
-    assert response["degraded"] == []
-
-
-def test_without_a_window_the_same_answer_is_not_supported(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[1]]}, passage_window=0, max_crag_attempts=0)
-    assert loop.ask()["confidence"] == 0.0
-    assert loop.read() == [chunks[1]["text"]]
-
-
 def test_evidence_beside_a_passage_is_cited_from_the_chunk_that_holds_it(store: Store, chunks: list[Passage]) -> None:
     loop = Loop(store, {"cranes": [chunks[1]]}, show_claims=True)
     response = loop.ask()
@@ -123,9 +109,3 @@ def test_a_checkpoint_holds_plain_json_and_exact_evidence(store: Store, chunks: 
         assert passage["chunk_id"] == evidence["chunk_id"]
         assert passage["text"][evidence["start"] : evidence["end"]] == evidence["quote"]
     assert [p["chunk_index"] for p in attempt["context"]] == [1, 0, 2]
-
-
-def test_a_whole_section_may_be_read(store: Store, chunks: list[Passage]) -> None:
-    loop = Loop(store, {"cranes": [chunks[1]]}, passage_window="section")
-    loop.ask()
-    assert loop.read()[0].split() == TEXT.split()

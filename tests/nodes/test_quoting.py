@@ -9,11 +9,8 @@ from cragraph import Context, create_graph, load_settings
 from cragraph.build import Parts
 from cragraph.graph.state import State
 from cragraph.loop import acts_of
-from cragraph.nodes.verify import Verify
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.types import IDK
-from cragraph.verification.decision import WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -84,59 +81,6 @@ def test_a_doubtful_quotation_goes_before_the_doubtful_words_of_a_model_only_whe
     assert attempt["answer"] == (NO_DOGS if own else f"{WELCOME} [1]")
     assert ("candidates" in attempt) is not own
     assert any("this is what the passages say" in sentence for sentence in response["degraded"]) is not own
-
-
-@pytest.mark.parametrize(("question", "quoted"), [(QUESTION, True), (DOGS, False)])
-def test_after_i_do_not_know_a_quotation_stands_only_where_it_is_accepted_in_spite_of_that(
-    server: OllamaServer, question: str, quoted: bool
-) -> None:
-    state = State(question=question, held=as_passages(PASSAGES), drafts=[IDK])
-    parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-    alone, beside = (
-        acts_of(one)["verify"](state, ONCE.resolved(), Notes())["attempts"][0]
-        for one in (Parts(load_settings(store=None)), parts)
-    )
-    assert alone["answer"] == IDK
-    assert (beside["answer"] == f"{SAYS} [1]") is quoted
-    assert beside["accepted"] is quoted
-    assert beside["confidence"] < 0.9  # what the model said counts against it
-
-
-@pytest.mark.parametrize(
-    ("question", "written"),
-    [
-        ("Can I come with my dog?", "You can bring your dog to the shop; dogs are welcome."),
-        ("Are dogs allowed in the shop?", "Yes, dogs are welcome in the shop."),
-    ],
-)
-def test_a_quotation_that_is_less_sure_than_the_models_answer_does_not_replace_it(
-    server: OllamaServer, question: str, written: str
-) -> None:
-    server.play(f"{written} [1]")
-    strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
-    response = asked(server, question, strict)
-    assert response["answer"] == f"{written} [1]"
-    assert response["decision"]["outcome"] == "doubtful"
-    assert "candidates" not in response["attempts"][0]
-
-
-@pytest.mark.parametrize(("size", "least"), [("1.5B", WRITTEN_BY_SMALL), ("8B", WRITTEN)])
-def test_how_doubtful_an_answer_may_be_to_be_shown_follows_from_who_wrote_it(size: str, least: float) -> None:
-    seen: list[dict[str, Any]] = []
-    with OllamaServer(models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-
-        def verifier(*given: Any, **options: Any) -> Any:
-            seen.append(options)
-            return parts.verifier(*given, **options)
-
-        state = State(question=DOGS, held=as_passages(PASSAGES), drafts=[NO_DOGS], written={NO_DOGS: -0.1})
-        strict = ONCE.model_copy(update={"confidence_threshold": 0.999, "max_crag_attempts": 0}).resolved()
-        Verify(verifier, parts.quoting, writer=parts.chat)(state, strict, Notes())  # type: ignore[arg-type]
-    written, quoted = seen
-    assert (written["showing"], quoted["showing"]) == (least, WORTH_SHOWING)
-    assert written["written"].model == "ollama:llama3.2"
-    assert quoted["written"] is None
 
 
 @pytest.mark.parametrize("size", ["1.5B", "3B", "8B"])

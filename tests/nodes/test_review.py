@@ -35,15 +35,6 @@ class Reviewed:
         return dict(self.said["__interrupt__"][0].value)
 
 
-def test_it_waits_with_the_answer_its_claims_and_the_choices() -> None:
-    shown = Reviewed().shown
-    assert shown["answer"] == f"{SEA} {SKY}"
-    assert [claim["verdict"] for claim in shown["claims"]] == ["supported", "unsupported"]
-    assert shown["issues"][0] == "Confidence 0.40 is below the threshold of 0.70."
-    assert shown["choices"].keys() == {"accept", "edit", "search", "abstain"}
-    assert shown["action_requests"][0]["args"] == {"answer": f"{SEA} {SKY}"}
-
-
 @pytest.mark.parametrize(
     ("value", "answer", "issue"),
     [
@@ -101,17 +92,6 @@ def test_a_search_goes_on_with_the_queries_of_the_person_or_those_of_the_loop() 
     other.resume("search")
     assert other.loop.retriever.history[-1] == (SKY,)
     assert other.shown["issues"][0].startswith("The search found nothing new.")
-
-
-@pytest.mark.parametrize(
-    "value", ["yes", 7, {"choice": "edit"}, {"choice": "accept", "why": "x"}, {"decisions": []}, ["accept"]]
-)
-def test_a_value_that_cannot_be_read_is_asked_for_again(value: Any) -> None:
-    run = Reviewed()
-    run.resume(value)
-    if value is not None:
-        assert "wanted one of accept, edit, search, abstain" in run.shown["error"]
-    assert SEA[:-1] in run.resume("accept")["answer"]
 
 
 def test_the_wait_is_none_of_the_runs_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ ATTACKS = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "testing" / "attacks.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\U000e0000-\U000e0fff]")
 
 
 def attacks(*kinds: str) -> list[object]:
@@ -42,22 +41,6 @@ def test_a_document_that_knows_the_marker_still_cannot_forge_it(text: str) -> No
         inside = neutral(f"{forged}\n{text}\n{forged}", marker)
         assert marker not in folded(inside)
         assert not re.search(r"<\s*<\s*/?\s*(passage|end|answer|claims|facts)", folded(inside))
-
-
-@pytest.mark.parametrize("text", attacks("template", "marker"))
-def test_chat_template_tokens_do_not_survive(text: str) -> None:
-    inside = neutral(text, "0" * 16)
-    assert not re.search(
-        r"<\|[^>]*\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?(system|think|tool_call)>|</?s>", inside
-    )
-    assert not re.search(r"^(system|assistant|user|human):", inside, re.I | re.M)
-
-
-@pytest.mark.parametrize("text", attacks("unicode", "marker"))
-def test_invisible_and_control_characters_do_not_survive(text: str) -> None:
-    inside = neutral(text, "0" * 16)
-    assert not INVISIBLE.search(inside)
-    assert not re.search(r"[\x00-\x08\x1b\x7f]", inside)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,4 @@
-from cragraph.protocols import Notes
-from cragraph.search.questions import Decompose, decompose
-
-
-def test_a_part_in_the_words_of_the_whole_question_is_not_searched_again() -> None:
-    question = "Where do penguins live? What do they eat?"
-    assert Decompose()(question, Notes()) == ["Where do penguins live?"]
+from cragraph.search.questions import decompose
 
 
 def test_a_long_range_of_years_is_asked_for_by_its_ends() -> None:

@@ -7,17 +7,15 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from cragraph import Context
-from cragraph.answers.followups import FollowUps
 from cragraph.graph.state import State
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.nodes.requery import Requery
-from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
+from cragraph.search.llm_queries import ChatQueries, Contextualizer
 from cragraph.types import IDK, Attempt, Verdict
 from tests.support.cases import cases
-from tests.support.ollama import ModelInfo, OllamaServer
+from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -47,12 +45,6 @@ def caller(server: OllamaServer) -> ChatCaller:
     return ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), backoff_s=0.01)
 
 
-def test_one_call_rewrites_a_question_in_other_words(server: OllamaServer) -> None:
-    notes = Notes()
-    assert MultiQuery(caller(server))("What were sales?", notes) == ["net sales 2023", "revenue 2023"]
-    assert notes.calls == 1
-
-
 def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: OllamaServer) -> None:
     notes = Notes()
     queries = ChatQueries(caller(server))("What were sales and who was CEO?", [FAILED], ["who was CEO"], notes)
@@ -61,13 +53,6 @@ def test_targeted_queries_are_written_from_what_failed_and_what_is_open(server: 
     assert "- Sales were $390 billion (The passages say 383.)" in prompt
     assert "- who was CEO" in prompt
     assert notes.calls == 1
-
-
-def test_the_queries_are_written_after_the_passages_that_were_read(server: OllamaServer) -> None:
-    passages = as_passages(["Sales were $383 billion.", "Costs fell."])
-    ChatQueries(caller(server))("q", [FAILED], [], Notes(), passages)
-    written = server.chats[0].prompt
-    assert written.index("Costs fell.") < written.index("Question: q") < written.index("- Sales were $390 billion")
 
 
 @pytest.mark.parametrize(("read", "queries", "calls"), cases("search/llm_queries", "what a model judged"))
@@ -79,14 +64,6 @@ def test_what_a_model_judged_needs_no_call_for_queries_and_what_none_judged_take
     state = State(question="q", attempts=[cast(Attempt, attempt)])
     assert requery(state, Context().resolved(), Notes())["queries"] == queries
     assert len(server.chats) == calls
-
-
-@pytest.mark.parametrize("reply", ["", "no idea?\nreally", '{"queries": []}'])
-def test_the_fallback_writer_takes_over_and_it_is_said(server: OllamaServer, reply: str) -> None:
-    server.play(reply)
-    notes = Notes()
-    assert ChatQueries(caller(server), fallback=Plain())("q", [FAILED], [], notes) == ["q Sales were $390 billion"]
-    assert notes.sentences[-1].startswith("The targeted queries were written by plain, because of this:")
 
 
 @pytest.mark.parametrize(
@@ -105,25 +82,6 @@ def test_a_follow_up_is_made_to_stand_alone(server: OllamaServer, messages: list
     assert Contextualizer(caller(server))("and in 2022?", messages, notes).question == "What was revenue in 2022?"
     assert "Person: What was revenue in 2023?\nAssistant: 383 billion [1]." in server.chats[0].prompt
     assert notes.calls == 1
-
-
-@pytest.mark.parametrize(
-    ("size", "question", "alone", "calls"),
-    [
-        ("1.5B", "and in 2022?", "What was revenue in 2022?", 0),
-        ("1.5B", "Why so much?", "Why was it 383 billion?", 1),
-        ("8B", "and in 2022?", "Why was it 383 billion?", 1),
-    ],
-)
-def test_a_small_model_is_asked_only_where_the_rules_find_nothing(
-    size: str, question: str, alone: str, calls: int
-) -> None:
-    with OllamaServer(
-        {"question": "Why was it 383 billion?"}, models={"llama3.2": ModelInfo(parameter_size=size)}
-    ) as server:
-        writer = Contextualizer(caller(server), rules=FollowUps())
-        assert writer(question, TALK, Notes()).question == alone
-        assert len(server.chats) == calls
 
 
 def test_a_model_writes_the_queries_of_the_first_correction_alone_and_none_twice(server: OllamaServer) -> None:

@@ -97,20 +97,6 @@ def test_nothing_is_read_twice_but_what_the_passages_themselves_repeat(
         seen |= beside
 
 
-def test_a_quote_in_a_neighbour_is_found_in_the_neighbour() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43)])
-    [wide] = read_wide(widened(chunks[1:2], chunks, 1))
-    place = locate(wide, 0, 8)
-    assert (place.chunk_id, place.start, place.end, place.start_index) == ("c0", 0, 8, 7)
-
-
-def test_a_quote_half_in_the_passage_is_cited_from_the_passage() -> None:
-    chunks = cut("abcdefgh", [(0, 4), (4, 8)])
-    for chunk, id_ in ((chunks[0], "c0"), (chunks[1], "c1")):
-        [wide] = read_wide(widened([chunk], chunks, 1))
-        assert locate(wide, 2, 6).chunk_id == id_
-
-
 def test_what_the_filter_keeps_out_is_not_read_either() -> None:
     chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70)], ["Ice", "Ice", "Sea"])
     [wide] = read_wide(widened(chunks[1:2], chunks, 1, where={"heading": "Ice"}))

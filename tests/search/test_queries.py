@@ -26,10 +26,3 @@ def test_what_the_judge_corrected_is_looked_for() -> None:
     [query] = TargetedQueries()(QUESTION, [claim], [], Notes())
     assert "394" in query
     assert "383" not in query
-
-
-def test_unanswered_parts_come_first_and_as_they_are() -> None:
-    parts = ["When was it published?"]
-    queries = TargetedQueries()("Who wrote Dune?", [failed("Dune was written by Tolkien.")], parts, Notes())
-    assert queries[0] == parts[0]
-    assert len(queries) == 2

@@ -3,7 +3,6 @@ from typing import ClassVar
 
 import pytest
 
-from cragraph.errors import InputError
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever, SourceWeights
 from cragraph.search.fusion import Mode
@@ -45,17 +44,6 @@ def test_a_passage_says_what_each_stage_made_of_it(store: Store) -> None:
 def test_a_filter_holds_on_both_sides(store: Store, mode: Mode) -> None:
     found = SearchRetriever(store, mode)(["net revenue of Apple"], 6, Notes(), where={"year": 2022})
     assert sources(found) == ["filings/apple22.md"]
-
-
-@pytest.mark.parametrize(("queries", "k"), [([], 3), (["  "], 3), (["ice"], 0)])
-def test_a_search_for_nothing_is_refused(store: Store, queries: list[str], k: int) -> None:
-    with pytest.raises(InputError, match="at least one of each"):
-        SearchRetriever(store)(queries, k, Notes())
-
-
-def test_several_queries_are_fused_and_each_finds_its_own(store: Store) -> None:
-    found = SearchRetriever(store)(["penguins dive", "whales sing"], 2, Notes())
-    assert set(sources(found)) == {"birds.md", "whales.md"}
 
 
 def test_a_less_reliable_source_ranks_below_an_equal_one(store: Store) -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.errors import InputError, StoreError, StoreMissingError
+from cragraph.errors import InputError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
 from cragraph.search.neighbours import Neighbours
 from cragraph.store import Store, forget, ingest, open_store
-from cragraph.store.collections import checked_name, may_pass
+from cragraph.store.collections import may_pass
 from cragraph.store.records import DEFAULT
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
@@ -124,19 +124,6 @@ def scores(found: list[Passage]) -> list[float]:
     return [float(passage["retrieval_score"] or 0.0) for passage in found]
 
 
-def test_the_same_file_in_two_collections_is_cited_from_the_one_that_is_asked(held: Store, tmp_path: Path) -> None:
-    read(held, write(tmp_path / "work", a="The mill opened in 1820.\n\nIt burnt down in 1901."), "work")
-    read(held, write(tmp_path / "home", a="The mill opened in 1820.\n\nIt burnt down in 1901."), "home")
-    for name in ("work", "home"):
-        [found] = held.lexical("mill", 3, {"collection": name})
-        assert found["source"] == (tmp_path / name / "a.md").as_posix()
-        assert {p["source"] for p in held.adjacent(found, 3, 3)} <= {found["source"]}
-    [both] = held.lexical("mill", 3)
-    assert both["metadata"]["collection"] in ("work", "home"), "of the same passage in both there is one"
-    assert held.get([both["chunk_id"]])[0]["text"] == both["text"]
-    assert held.vectors([both["chunk_id"]]).shape == (1, 48)
-
-
 # -- filters -----------------------------------------------------------------------------------------------------------
 
 
@@ -145,31 +132,12 @@ def test_a_filter_tells_which_collections_it_lets_through(where: Any, passes: bo
     assert may_pass(where, "work") is passes
 
 
-def test_a_collection_that_there_is_none_of_is_named_with_those_that_there_are(held: Store, tmp_path: Path) -> None:
-    read(held, write(tmp_path / "work", a="The mill opened in 1820."), "work")
-    with pytest.raises(InputError, match=r"there is no collection 'wrok' in the store .*: did you mean work?"):
-        held.lexical("mill", 3, {"collection": "wrok"})
-    with pytest.raises(InputError, match=r"there is no collection 'x' in the store .*: there are work\."):
-        held.dense("mill", 3, {"$and": [{"collection": {"$in": ["x"]}}]})
-    assert held.lexical("mill", 3, {"collection": "Work"})
-
-
 @pytest.mark.parametrize(
     "name", ["", " ", "all", "ALL", "a/b", "a\\b", ".hidden", "-x", "a,b", "x\0", "ä" * 51, "a\nb"]
 )
 def test_a_name_that_no_collection_should_have_is_refused(held: Store, name: str) -> None:
     with pytest.raises(InputError, match="the collection came as"):
         held.add(as_passages(["text"]), collection=name)
-
-
-@pytest.mark.parametrize("name", ["work", "HR", "me", "Mira Köhler", "사람", "x-1", "x-ff", "a.b", "2026", "ä" * 50])
-def test_a_name_in_any_language_is_kept_as_it_is(held: Store, tmp_path: Path, name: str) -> None:
-    read(held, write(tmp_path / "files", a="The mill opened in 1820."), name)
-    assert held.names() == [name]
-    with open_store(tmp_path / "store", EMBEDDINGS, create=False) as again:
-        assert again.names() == [name]
-        assert [p["metadata"]["collection"] for p in again.lexical("mill", 1, {"collection": name})] == [name]
-    assert checked_name(f" {name} ") == name
 
 
 # -- old stores --------------------------------------------------------------------------------------------------------
@@ -186,14 +154,6 @@ def test_a_store_from_before_there_were_collections_is_the_default_one(tmp_path:
         assert found["metadata"]["collection"] == "poems", "what the document says of itself"
         assert held.adjacent(found) == []
         assert held.fields()["collection"] == "text"
-
-
-def test_a_folder_without_a_store_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(StoreMissingError, match=r"No documents found in .* Run: cragraph ingest FOLDER"):
-        open_store(tmp_path / "none", EMBEDDINGS, create=False)
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="is a file; wanted a folder"):
-        open_store(tmp_path / "file", EMBEDDINGS, create=False)
 
 
 # -- files in, from one to another, and out ----------------------------------------------------------------------------
@@ -279,50 +239,6 @@ def test_what_vanished_is_pruned_in_every_collection_below_the_paths_and_no_othe
     assert sources(held) == {"work": ["c.md"]}
 
 
-def test_a_dry_run_into_a_collection_makes_and_moves_nothing(held: Store, tmp_path: Path) -> None:
-    folder = write(tmp_path / "files", a="Mill.", b="Bread.")
-    read(held, folder / "a.md")
-    report = read(held, folder, "work", dry_run=True)
-    assert (len(report.added), len(report.moved), held.names()) == (1, 1, [DEFAULT])
-
-
-def test_a_document_is_forgotten_in_the_collection_that_is_named(held: Store, tmp_path: Path) -> None:
-    read(held, write(tmp_path / "one", a="Mill."), "work")
-    read(held, write(tmp_path / "two", a="Bread."), "home")
-    with pytest.raises(InputError, match=r"2 documents in the store are called a\.md"):
-        forget(held, "a.md")
-    with pytest.raises(InputError, match="nothing in the store came from"):
-        forget(held, str(tmp_path / "one"), "home")
-    assert forget(held, "a.md", "home") == [(tmp_path / "two" / "a.md").as_posix()]
-    assert sources(held) == {"work": ["a.md"]}
-
-
-def test_a_collection_is_renamed_with_all_that_is_in_it(held: Store, tmp_path: Path) -> None:
-    folder = write(tmp_path / "files", a="The mill opened in 1820.")
-    read(held, folder, "work")
-    read(held, write(tmp_path / "more", b="Bread."), "home")
-    assert held.rename("WORK", "Mira Köhler") == "Mira Köhler"
-    assert held.names() == ["home", "Mira Köhler"]
-    assert held.lexical("mill", 1, {"collection": "mira köhler"})
-    assert len(read(held, folder).unchanged) == 1
-    with pytest.raises(InputError, match="there is a collection 'home' already"):
-        held.rename("Mira Köhler", "HOME")
-    held.rename("Mira Köhler", "mira köhler")
-    held.rename("home", DEFAULT)
-    assert held.names() == [DEFAULT, "mira köhler"]
-    assert held.problems() == []
-
-
-def test_a_collection_is_forgotten_with_all_that_is_in_it(held: Store, tmp_path: Path) -> None:
-    read(held, write(tmp_path / "one", a="The mill opened in 1820."), "work")
-    read(held, write(tmp_path / "two", b="Bread."))
-    assert held.drop("work") == [(tmp_path / "one" / "a.md").as_posix()]
-    assert held.names() == [DEFAULT]
-    assert held.lexical("mill", 3) == []
-    with pytest.raises(InputError, match="there is no collection 'work'"):
-        held.drop("work")
-
-
 OTHERS = """
 import sys
 from cragraph.passages import as_passages
@@ -350,13 +266,3 @@ def test_a_question_is_answered_while_others_make_rename_and_remove_collections(
         asked += 1
     assert other.returncode == 0
     assert held.names() == ["work"]
-
-
-def test_collections_in_memory_are_listed_moved_renamed_and_forgotten(tmp_path: Path) -> None:
-    with open_store(None, EMBEDDINGS) as held:
-        read(held, write(tmp_path / "one", a="The mill opened in 1820."), "work")
-        held.rename("work", "board")
-        held.move([(tmp_path / "one" / "a.md").as_posix()], "home")
-        assert [(h.name, h.documents) for h in held.held()] == [("board", 0), ("home", 1)]
-        held.drop("board")
-        assert held.names() == ["home"]

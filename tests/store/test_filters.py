@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cragraph.errors import InputError
 from cragraph.passages import as_passage
-from cragraph.store import Store, checked_where, open_store, parse_where
+from cragraph.store import Store, checked_where, open_store
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 from tests.support.cases import cases
@@ -14,26 +14,7 @@ from tests.support.cases import cases
 FIELDS = {"year": "number", "ticker": "text", "final": "true/false", "mixed": "number or text", "page": "number"}
 
 
-@pytest.mark.parametrize(
-    ("where", "checked"),
-    [
-        (None, None),
-        ({}, None),
-        ({"year": 2023}, {"year": {"$eq": 2023}}),
-        ({"year": "2023"}, {"year": {"$eq": 2023}}),
-        ({"year": "20.0"}, {"year": {"$eq": 20}}),
-        ({"ticker": 7}, {"ticker": {"$eq": "7"}}),
-        ({"ticker": True}, {"ticker": {"$eq": "true"}}),
-        ({"final": "no"}, {"final": {"$eq": False}}),
-        ({"year": {"$gte": "2020"}}, {"year": {"$gte": 2020}}),
-        ({"year": 1, "ticker": "A"}, {"$and": [{"year": {"$eq": 1}}, {"ticker": {"$eq": "A"}}]}),
-        ({"year": {"$gt": 1, "$lt": 3}}, {"$and": [{"year": {"$gt": 1}}, {"year": {"$lt": 3}}]}),
-        ({"$and": [{"year": 1}]}, {"year": {"$eq": 1}}),
-        ({"$or": [{"year": 1}, {"year": 2}]}, {"$or": [{"year": {"$eq": 1}}, {"year": {"$eq": 2}}]}),
-        ({"ticker": {"$in": ("A", "B")}}, {"ticker": {"$in": ["A", "B"]}}),
-        ({"mixed": {"$in": [1, "a"]}}, {"mixed": {"$in": [1, "a"]}}),
-    ],
-)
+@pytest.mark.parametrize(("where", "checked"), cases("store/filters", "a filter gets"))
 def test_a_filter_gets_the_types_of_its_fields(where: Any, checked: Any) -> None:
     assert checked_where(where, FIELDS) == checked
 
@@ -43,43 +24,6 @@ def test_what_is_wrong_with_a_filter_is_said(where: Any, said: str) -> None:
     with pytest.raises(InputError) as error:
         checked_where(where, FIELDS)
     assert said in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("typed", "sources"),
-    [
-        ("year=2023", {"a/apple.md", "a/ms.md"}),
-        ("year>=2022 and ticker=AAPL", {"a/apple.md", "a/old.md"}),
-        ("year<2023 or checked=true", {"a/old.md", "b/birds.md"}),
-        ("ticker in AAPL,GOOG", {"a/apple.md", "a/old.md"}),
-        ("ticker not in AAPL,GOOG", {"a/ms.md", "b/birds.md", "b/whales.md"}),
-        ("year!=2023", {"a/old.md", "b/birds.md", "b/whales.md"}),
-        ("year=2021..2022", {"a/old.md"}),
-        ("weight>4", {"b/birds.md"}),
-        ("checked=false", {"b/whales.md"}),
-        ("source=a/ms.md", {"a/ms.md"}),
-        ("year=1999", set()),
-    ],
-)
-def test_both_sides_let_the_same_passages_through(full: Store, typed: str, sources: set[str]) -> None:
-    everything = "revenue apple microsoft sold penguins whales under"
-    where = parse_where([typed])
-    assert {p["source"] for p in full.dense(everything, 9, where)} == sources
-    assert {p["source"] for p in full.lexical(everything, 9, where)} == sources
-
-
-def test_an_unknown_field_names_those_that_exist(full: Store) -> None:
-    for search in (full.dense, full.lexical):
-        with pytest.raises(InputError, match="no field 'tickr' in the store; did you mean ticker"):
-            search("revenue", 3, {"tickr": "AAPL"})
-
-
-def test_fields_say_their_types(full: Store) -> None:
-    assert full.fields() == {
-        "doc_id": "text", "chunk_index": "number", "start_index": "number", "source": "text", "filename": "text",
-        "page": "number", "collection": "text", "ticker": "text", "year": "number",
-        "checked": "true/false", "weight": "number",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -51,24 +51,6 @@ def test_a_dimension_that_shows_only_in_the_vectors_is_checked_at_the_first(tmp_
                 use()
 
 
-def test_two_stores_in_memory_are_apart() -> None:
-    with open_store(None, HashEmbeddings(16)) as one, open_store(None, HashEmbeddings(16)) as two:
-        one.add(as_passages(["only here"]))
-        assert (one.count(), two.count()) == (1, 0)
-
-
-def test_two_folders_are_apart(tmp_path: Path) -> None:
-    with open_store(tmp_path / "1", HashEmbeddings(16)) as one, open_store(tmp_path / "2", HashEmbeddings(16)) as two:
-        one.add(as_passages(["only here"]))
-        assert (one.count(), two.count()) == (1, 0)
-
-
-def test_a_store_that_was_never_filled_is_an_error_that_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="No documents found in"):
-        open_store(tmp_path / "none", HashEmbeddings(16), create=False)
-    assert not (tmp_path / "none").exists()
-
-
 def test_the_embeddings_must_give_numbers_of_one_length(tmp_path: Path) -> None:
     class Broken(HashEmbeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:  # type: ignore[override]

@@ -15,6 +15,10 @@ from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) -> None:
     (shared,) = as_passages([{"text": "the same words", "source": "/one.md"}])
     one, two = (Origin(f"/{name}.md", "aa", 1, 1, "o", 1) for name in ("one", "two"))
@@ -28,17 +32,6 @@ def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) 
     assert store.dense("the same words", 1, {"source": "/one.md"})
     assert store.release("/one.md") == 1
     assert store.count() == 0
-
-
-def test_a_file_of_which_passages_are_missing_is_not_in_whole(store: Store, lines: list[Passage]) -> None:
-    origin = Origin("/one.md", "aa", 1, 1, "o", 2)
-    store.commit([("/one.md", origin)], [Item(line, (origin,)) for line in lines[:2]])
-    assert set(store.index.sources()) == {"/one.md"}
-    assert store.problems() == []
-    store.delete([lines[0]["chunk_id"]])
-    assert store.index.sources() == {}
-    (problem,) = store.problems()
-    assert problem.startswith("1 files are not in whole, the first of them /one.md; run cragraph ingest again")
 
 
 def test_what_is_staged_is_seen_by_no_search_until_it_is_committed(store: Store, lines: list[Passage]) -> None:
@@ -104,8 +97,13 @@ def test_a_process_that_was_forked_from_the_opener_has_a_connection_of_its_own(
         assert store.lexical("penguins", 1) == before
 
 
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+def test_a_search_beside_the_very_first_ingest_finds_nothing_or_says_that_there_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "cragraph.db").touch()  # made by the first writer, its tables not yet
+    with pytest.raises(StoreError, match="No documents found in"):
+        open_store(tmp_path, HashEmbeddings(48), create=False)
+    with open_store(tmp_path, HashEmbeddings(48)), open_store(tmp_path, HashEmbeddings(48), create=False) as reader:
+        assert reader.dense("anything", 3) == []
+        assert reader.lexical("anything", 3) == []
 
 
 def test_opened_stores_hold_few_files_and_no_threads(tmp_path: Path, lines: list[Passage]) -> None:
@@ -121,12 +119,3 @@ def test_opened_stores_hold_few_files_and_no_threads(tmp_path: Path, lines: list
     for store in stores:
         store.close()
     assert open_files() == files
-
-
-def test_a_search_beside_the_very_first_ingest_finds_nothing_or_says_that_there_is_no_store(tmp_path: Path) -> None:
-    (tmp_path / "cragraph.db").touch()  # made by the first writer, its tables not yet
-    with pytest.raises(StoreError, match="No documents found in"):
-        open_store(tmp_path, HashEmbeddings(48), create=False)
-    with open_store(tmp_path, HashEmbeddings(48)), open_store(tmp_path, HashEmbeddings(48), create=False) as reader:
-        assert reader.dense("anything", 3) == []
-        assert reader.lexical("anything", 3) == []

@@ -15,11 +15,6 @@ def test_what_a_person_types_becomes_a_filter(text: str, where: dict[str, object
     assert parse_where(text) == where
 
 
-def test_several_expressions_must_all_hold() -> None:
-    assert parse_where(["a=1", "b=2 or c=3"]) == {"$and": [{"a": 1}, {"$or": [{"b": 2}, {"c": 3}]}]}
-    assert parse_where([]) == {}
-
-
 @pytest.mark.parametrize(("text", "wanted"), cases("store/parsing", "what cannot be read"))
 def test_what_cannot_be_read_says_where_and_shows_an_example(text: str, wanted: str) -> None:
     with pytest.raises(InputError) as error:

@@ -160,17 +160,6 @@ def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:
     assert [*fees.columns] == ["Job", "Price GBP", "Wait"]
 
 
-def test_two_tables_of_one_file_are_told_apart(tmp_path: Path) -> None:
-    path = tmp_path / "two.md"
-    one = "| Job | Price |\n|---|---|\n| Chain | 7 |\n| Tyre | 5 |\n"
-    path.write_text(f"# Year\n\n## May\n\n{one}\nText between.\n\n## June\n\n{one.replace('7', '9')}", encoding="utf-8")
-    found = tables_of(passage for document in load(path) for passage in split(document))
-    assert [(one.title, compute(query("sum", "Price"), one)["value"]) for one in found] == [
-        ("May", "12"),
-        ("June", "14"),
-    ]
-
-
 def test_cells_are_those_of_the_file_whatever_signs_their_values_and_columns_hold(tmp_path: Path) -> None:
     rows = 'order,note: to us,size | kind\nA-1,"open: 9 | closed: 5",4\nA-2,late: yes,7\n'
     orders = table(tmp_path, rows, "orders.csv")

@@ -1,6 +1,5 @@
 """The test server must behave as Ollama does, or tests over it prove nothing."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from threading import Event
@@ -40,12 +39,6 @@ def test_the_real_client_reads_an_answer_and_its_counts() -> None:
     assert message.response_metadata["done_reason"] == "stop"
     assert message.usage_metadata is not None
     assert message.usage_metadata["input_tokens"] > 5
-
-
-def test_a_mapping_is_conformed_to_the_schema_as_constrained_decoding_does() -> None:
-    with OllamaServer({"score": 0.5, "chatter": "x"}) as server:
-        content = chat(server, format=SCHEMA).invoke("rate").content
-    assert json.loads(str(content)) == {"score": 0.5, "label": "a"}
 
 
 def test_a_prompt_beyond_num_ctx_loses_its_beginning_silently() -> None:

@@ -1,5 +1,3 @@
-from threading import Thread
-
 import pytest
 
 from cragraph.models.cache import LRU
@@ -14,23 +12,6 @@ PASSAGES = as_passages(["Gold shines.", "Lead is heavy."])
 
 def claim(text: str, start: int = 0) -> Claim:
     return Claim(text=text, start=start, end=start + len(text), type="factual")
-
-
-def test_many_threads_share_a_cache_within_its_bound() -> None:
-    cache: LRU[int, int] = LRU(50)
-
-    def work(offset: int) -> None:
-        for number in range(500):
-            cache.put(offset + number % 70, number)
-            found = cache.get(number % 70)
-            assert found is None or isinstance(found, int)
-
-    threads = [Thread(target=work, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(cache) == 50
 
 
 def test_a_claim_is_judged_once_for_the_same_passages() -> None:
@@ -59,20 +40,6 @@ def test_other_passages_another_question_or_another_type_are_judged_anew(passage
     other = claim("Gold shines.")
     other["type"] = type
     again([other], as_passages(passages) if passages else PASSAGES, Notes(), question=question)
-    assert len(judge.asked) == 2
-
-
-class Declining(FakeJudge):
-    def __call__(self, claims, passages, notes, *, question=""):
-        self.asked += [c["text"] for c in claims]
-        return [verdict("unjudged", c["text"]) for c in claims]
-
-
-def test_what_was_not_judged_is_not_kept() -> None:
-    judge = Declining({})
-    again = JudgeChain([judge], cache=LRU(10))
-    for _ in range(2):
-        again([claim("Gold shines.")], PASSAGES, Notes())
     assert len(judge.asked) == 2
 
 

@@ -50,17 +50,6 @@ def test_the_next_judge_takes_over_and_it_is_said(
     assert notes.models["judge"] == "second"
 
 
-def test_a_judge_that_hangs_is_left_behind(
-    scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
-) -> None:
-    release, notes = Event(), Notes()
-    slow = scripted(lambda claims, passages: release.wait(), "slow")
-    verdicts = JudgeChain([slow, scoring("second")], timeout=0.05)(claims, passages, notes)
-    release.set()
-    assert {verdict["judge"] for verdict in verdicts} == {"second"}
-    assert "no verdict within 0.05 s" in notes.sentences[0]
-
-
 def test_the_deadline_of_the_run_stops_a_slow_judge_and_the_last_one_judges(
     scripted: Make, scoring: Make, claims: list[Claim], passages: list[Passage]
 ) -> None:

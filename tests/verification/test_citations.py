@@ -126,25 +126,9 @@ def test_a_citation_has_the_documented_fields() -> None:
     }
 
 
-def test_at_most_five_passages_are_cited_and_further_markers_go() -> None:
-    passages = as_passages([f"Metal number {n} is heavy." for n in "abcdefg"])
-    answer = " ".join(f"Metal number {n} is heavy." for n in "abcdefg")
-    text, citations = cite(answer, judged(answer, ["supported"] * 7, passages, list(range(7))), passages)
-    assert [c["number"] for c in citations] == [1, 2, 3, 4, 5]
-    assert text.endswith("Metal number e is heavy [5]. Metal number f is heavy. Metal number g is heavy.")
-    assert len(cite(answer, judged(answer, ["supported"] * 7, passages, list(range(7))), passages, most=2)[1]) == 2
-
-
 @pytest.mark.parametrize(("answer", "text"), cases("verification/citations", "an inserted marker stands"))
 def test_an_inserted_marker_stands_after_the_words_and_before_the_stop(answer: str, text: str) -> None:
     assert cited(answer, ["supported", "unsupported"], [0, None])[0] == text
-
-
-def test_a_marker_in_a_table_stays_in_its_cell() -> None:
-    row = "| Revenue | $394 billion |"
-    answer = f"| What | How much |\n|---|---|\n{row}"
-    claims = [verdict(text=row, start=answer.index(row), evidence=quoted(PASSAGES, 0))]
-    assert cite(answer, claims, PASSAGES)[0].endswith("| Revenue | $394 billion [1] |")
 
 
 PIECES = st.lists(

@@ -44,14 +44,6 @@ class FakeModel:
         return found
 
 
-def test_a_true_claim_in_other_words_is_never_called_contradicted_without_a_conflict_shown() -> None:
-    passages = as_passages(["The shop is closed on Sundays. 50% of users are paying customers."])
-    sure = Grounding(0.05, 0.05, 0.9)
-    claims = [claim(text, text) for text in ("The shop is shut on Sundays.", "Half of the users pay.")]
-    verdicts = EncoderJudge(FakeModel([sure, sure]))(claims, passages, Notes())
-    assert [verdict["verdict"] for verdict in verdicts] == ["unsupported", "unsupported"]
-
-
 WORDS = (ClaimWord(0, 7, 0.1), ClaimWord(8, 11, 0.1), ClaimWord(12, 16, 0.9), ClaimWord(17, 24, 0.6))
 TRUE = "Revenue was $3.2 million."
 
@@ -83,24 +75,6 @@ def test_facts_and_words_hold_against_a_claim_however_sure_the_network_is(text: 
     assert model.opinions[0][1], "the model was told that facts object"
 
 
-def test_doubtful_words_are_pointed_at_in_the_answer_and_neighbours_share_a_span() -> None:
-    model = FakeModel([Grounding(0.1, 0.2, 0.7, WORDS)])
-    answer = f"In short: {TRUE}"
-    [verdict] = EncoderJudge(model)([claim(TRUE, answer)], PASSAGES, Notes())
-    assert [answer[a:b] for a, b in verdict["unsupported_spans"]] == ["$3.2 million"]
-    assert verdict["reasoning"].startswith("Without support: '$3.2', 'million'; ")
-
-
-def test_the_evidence_is_an_exact_quote() -> None:
-    model = FakeModel([Grounding(0.8, 0.1, 0.1)])
-    text = "The capital is Berlin."
-    [verdict] = EncoderJudge(model)([claim(text, text)], PASSAGES, Notes())
-    evidence = verdict["evidence"]
-    assert evidence is not None
-    assert evidence["quote"] == PASSAGES[1]["text"][evidence["start"] : evidence["end"]] == "Berlin is the capital."
-    assert evidence["chunk_id"] == PASSAGES[1]["chunk_id"]
-
-
 @pytest.mark.parametrize("text", ["매출은 증가했다.", "Der Umsatz ist im Jahr 2020 auf 3,2 Millionen gestiegen."])
 def test_a_claim_in_another_language_is_left_to_the_other_judge(text: str) -> None:
     notes = Notes()
@@ -110,16 +84,6 @@ def test_a_claim_in_another_language_is_left_to_the_other_judge(text: str) -> No
     [said] = notes.sentences
     assert said.startswith("The encoder judge reads English only: 1 claim(s) were left to the judge 'lexical'")
     assert said.endswith("measured on English.")
-
-
-@pytest.mark.parametrize("text", ["매출은 증가했다.", "Die Mühle wurde im Jahr 1820 von der Stadt eröffnet."])
-def test_a_passage_in_another_language_is_left_out_and_noted(text: str) -> None:
-    model = FakeModel([Grounding(0.8, 0.1, 0.1, WORDS)])
-    notes = Notes()
-    passages = [PASSAGES[0], *as_passages([text])]
-    EncoderJudge(model)([claim("Revenue was $3.5 million.")], passages, notes)
-    assert model.asked[0][1] == ["Revenue was $3.2 million this year."]
-    assert notes.sentences == ["The encoder judge reads English only: passages in another language were left out."]
 
 
 MOVED = as_passages(

@@ -8,13 +8,12 @@ import pytest
 from cragraph.errors import WeightsError
 from cragraph.models.worth import BY_SIZE, LARGE, Worth
 from cragraph.passages import as_passages
-from cragraph.testing import quoted, verdict
+from cragraph.testing import verdict
 from cragraph.types import IDK, Label
 from cragraph.verification.evidence import (
     Judged,
     Written,
     card,
-    merged,
     ratio_of_answer,
     updated,
     written_probability,
@@ -26,7 +25,6 @@ from tests.support.cases import cases
 QUESTION = "When does the shop open?"
 SAYS = "The shop opens at 9:30 on weekdays. [1]"
 SEEN = {"found": 0.5, "chance": 0.5, "span": 0.5}
-PASSAGES = as_passages(["The shop opens at 9:30 on weekdays."])
 
 
 def probability(supported: float = 0.5, sureness: float | None = -0.2, **seen: float) -> float:
@@ -47,15 +45,6 @@ def test_a_capable_judge_counts_by_its_worst_verdict_and_by_whether_the_answer_a
     ratio = Judged(LARGE, answers).ratio(verdicts)  # type: ignore[arg-type]
     assert (ratio > 1) is more
     assert (updated(0.6, ratio) > 0.6) is more
-
-
-def test_what_a_model_judged_stands_beside_what_the_embedded_judge_said() -> None:
-    own = verdict("unsupported", "It opens at half past nine.", support=0.2, judge="encoder")
-    said = verdict("supported", own["text"], support=1.0, judge="llm", evidence=quoted(PASSAGES, 0))
-    both = merged(own, said, LARGE)
-    assert (both["verdict"], both["judge"], both["embedded"]) == ("supported", "llm", ("encoder", 0.2))
-    assert 0.2 < both["support"] < 0.7
-    assert merged(own, said | {"verdict": "unjudged"}, LARGE) == own  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -84,17 +84,6 @@ def test_sentences_are_judged_in_one_call_with_offsets_evidence_and_corrections(
     assert notes.sentences == []
 
 
-def test_given_claims_are_judged_in_one_call_in_their_order(server: OllamaServer) -> None:
-    server.play({"claims": [
-        {"n": 2, "status": "UNSUPPORTED", "evidence": "", "reasoning": "no"},
-        {"n": 1, "status": "SUPPORTED", "evidence": "down 3%", "passage": 1, "reasoning": "yes"},
-    ]})  # fmt: skip
-    notes = Notes()
-    verdicts = judge(server)(claims("Sales fell 3%", "It has 9 offices"), PASSAGES, notes, question="q")
-    assert [v["verdict"] for v in verdicts] == ["supported", "unsupported"]
-    assert notes.calls == 1
-
-
 @pytest.mark.parametrize(
     ("status", "verdict"),
     cases("verification/llm_judge", "statuses are read tolerantly"))  # fmt: skip
@@ -118,33 +107,6 @@ def test_an_invented_quote_is_dropped_and_leaves_the_claim_to_another_judge(
     verdict = judged(server)[1]
     assert (verdict["verdict"], verdict["evidence"]) == (left, None)
     assert verdict["reasoning"].endswith("The quoted evidence is not in the passages.")
-
-
-def test_without_a_quote_and_without_such_a_sentence_the_claim_is_left_to_another_judge(server: OllamaServer) -> None:
-    server.play({"claims": [row(FOUNDED, "SUPPORTED")]})
-    verdict = judged(server)[1]
-    assert (verdict["verdict"], verdict["support"], verdict["evidence"]) == ("unjudged", 0.0, None)
-
-
-def test_a_claim_of_two_passages_keeps_a_quote_of_each_and_one_that_is_invented_is_left_out(
-    server: OllamaServer,
-) -> None:
-    quotes = ["Net sales were $383 billion", "in no passage at all", "founded in 1976"]
-    server.play({"claims": [row(SALES, "SUPPORTED") | {"evidence": quotes}]})
-    [verdict] = judged(server, f"{SALES}, and the company was founded in 1976.")
-    evidence = [verdict["evidence"], *verdict["further"]]
-    assert [(one["passage"], one["quote"]) for one in evidence if one] == [(0, quotes[0]), (1, quotes[2])]
-    for one in evidence:
-        assert one is not None
-        assert PASSAGES[one["passage"]]["text"][one["start"] : one["end"]] == one["quote"]
-
-
-def test_a_verdict_stands_on_its_quote_in_any_language(server: OllamaServer) -> None:
-    passages = as_passages(["Der Chor wurde 2019 von Henrike Bolte gegründet."])
-    quote = "wurde 2019 von Henrike Bolte gegründet"
-    server.play({"claims": [{"n": 1, "status": "SUPPORTED", "evidence": [quote]}]})
-    [verdict] = judge(server)(claims("Henrike Bolte founded the choir in 2019."), passages, Notes())
-    assert (verdict["verdict"], verdict["support"], verdict["evidence"]["quote"]) == ("supported", 1.0, quote)  # type: ignore[index]
 
 
 def test_a_model_that_supports_what_was_made_false_for_it_is_not_attentive(server: OllamaServer) -> None:
@@ -217,27 +179,6 @@ def test_structured_output_that_is_none_raises_and_never_supports(server: Ollama
     with pytest.raises(ModelError):
         judged(server)
     assert len(server.chats) <= 2
-
-
-def test_one_repair_try_is_made(server: OllamaServer) -> None:
-    server.play(["I think it is all fine!", GOOD])
-    notes = Notes()
-    assert [v["verdict"] for v in judged(server, notes=notes)] == ["supported", "contradicted"]
-    assert notes.calls == 2
-
-
-def test_claims_that_the_reply_leaves_out_are_unjudged_and_it_is_said(server: OllamaServer) -> None:
-    server.play({"claims": [{"n": 1, "status": "SUPPORTED", "evidence": "down 3%", "passage": 1}]})
-    notes = Notes()
-    verdicts = judge(server)(claims("Sales fell 3%", "It has 9 offices"), PASSAGES, notes)
-    assert [v["verdict"] for v in verdicts] == ["supported", "unjudged"]
-    assert notes.sentences == ["llama3.2 left out 1 of 2 claims; they are unjudged."]
-
-
-def test_a_reply_that_was_cut_off_keeps_the_claims_it_finished(server: OllamaServer) -> None:
-    whole = str(GOOD).replace("'", '"').replace('"s ', "'s ")
-    server.play(whole[: whole.index("CONTRADICTED")])
-    assert [v["verdict"] for v in judged(server)] == ["supported", "unjudged"][: len(judged(server))]
 
 
 # -- claims alone ----------------------------------------------------------------------------------------------

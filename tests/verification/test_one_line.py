@@ -139,20 +139,6 @@ def test_pruning_scores_what_is_left_as_if_it_had_been_the_answer(
     assert left.is_grounded is again.is_grounded is (round(again.confidence, 6) >= again.threshold)
 
 
-def test_what_nobody_judged_lowers_the_confidence_and_is_named() -> None:
-    def first(answer: str, notes: Notes) -> list[Claim]:
-        return SentenceExtractor()(answer, notes)[:1]
-
-    first.name = "first"  # type: ignore[attr-defined]
-    verifier = Verifier(
-        {"encoder": Scripted([(0.9, "plain")] * 2)}, ("encoder",), first, options=VerifierOptions(measure=())
-    )  # type: ignore[arg-type]
-    answer = "Wheel number 0 of the mill turns at dawn. Wheel number 1 of the mill turns at noon."
-    found = verifier("", answer, PASSAGES, Notes(), judge="encoder", policy="calibrated")
-    assert found.confidence < 0.5 < verified([(0.9, "plain")], None).confidence
-    assert any("was not checked" in issue and "number 1" in issue for issue in found.issues)
-
-
 @pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability"])
 def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(policy: str) -> None:
     passages = as_passages(["The mill has four wheels, says the mayor.", "The mill has six wheels, says the vicar."])

@@ -59,11 +59,6 @@ def test_anything_but_a_verification_or_a_list_is_refused(value: object) -> None
         calculate_confidence(value)
 
 
-@given(LABELS)
-def test_confidence_stays_within_its_bounds(labels: list[str]) -> None:
-    assert 0.0 <= confidence_of_labels(labels) <= 1.0
-
-
 @given(LABELS.filter(bool), st.data())
 def test_supporting_a_claim_that_was_not_never_lowers_the_confidence(labels: list[str], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(labels) - 1))
@@ -74,11 +69,6 @@ def test_supporting_a_claim_that_was_not_never_lowers_the_confidence(labels: lis
 @given(LABELS)
 def test_an_unjudged_claim_never_raises_the_confidence(labels: list[str]) -> None:
     assert confidence_of_labels([*labels, J]) <= confidence_of_labels(labels)
-
-
-@given(LABELS)
-def test_an_unsupported_claim_never_raises_the_confidence(labels: list[str]) -> None:
-    assert confidence_of_labels([*labels, U]) <= confidence_of_labels(labels)
 
 
 def test_the_weighted_policy_gives_the_hand_computed_value() -> None:

@@ -86,21 +86,6 @@ def test_every_policys_confidence_is_weighed(policy: str) -> None:
     assert half.policy_scores[policy] == half.confidence
 
 
-@pytest.mark.parametrize("weight", [None, lambda passage: 1.0])
-def test_where_every_source_is_relied_on_nothing_changes(weight: Any) -> None:
-    judge = Counting()
-    plain = found(f"{GOLD} {LEAD}", [DRAFT, REPORT], weight, judge, policy_scores=True)
-    expected = found(f"{GOLD} {LEAD}", [DRAFT, REPORT], None, policy_scores=True)
-    assert plain.to_dict() | {"ms": 0} == expected.to_dict() | {"ms": 0}
-    assert judge.asked == [([GOLD, LEAD], 2)]
-
-
-def test_sources_of_one_weight_are_asked_once() -> None:
-    judge = Counting()
-    found(GOLD, [DRAFT, DRAFT], judge=judge)
-    assert len(judge.asked) == 1
-
-
 @pytest.mark.parametrize(
     ("weights", "share"), [([], 1.0), ([1.0], 1.0), ([0.5], 0.5), ([0.5, 1.0], 0.75), ([0.0, 0.0], 0.0)]
 )

@@ -54,12 +54,6 @@ def test_an_answer_is_grounded_where_the_run_accepts_it_and_its_verdicts_agree(
     assert found.is_grounded is grounded
 
 
-@pytest.mark.parametrize("label", ["unjudged", "contradicted"])
-def test_an_answer_with_an_unjudged_or_a_contradicted_claim_is_never_grounded(label: str) -> None:
-    claims = (*[verdict(support=1.0)] * 9, verdict(label, support=1.0))
-    assert not Verification(confidence=1.0, claims=claims).is_grounded
-
-
 def test_the_summary_holds_no_claim_and_the_weighted_fields_only_where_they_were_measured() -> None:
     plain = verification("supported")
     assert plain.summary() == {
@@ -98,21 +92,6 @@ def test_a_verification_is_restored_from_what_it_wrote_down() -> None:
     assert again == found
     assert (again.decision.outcome, again.decision.set_by, again.accepted) == ("doubtful", "person", False)
     assert Verification.from_dict(written, written["claims"]) == found
-
-
-def test_it_prints_as_a_line_with_the_outcome_and_a_line_per_claim() -> None:
-    claims = (verdict("supported", "Revenue rose.", support=0.98), verdict("unsupported", "Costs " * 40, support=0.03))
-    found = Verification(confidence=0.7, claims=claims, issues=("Mind this",), judge="encoder", policy="calibrated")
-    lines = repr(found).splitlines()
-    assert lines[0] == (
-        "Verification: Confidence 0.70 (medium) · refused · the threshold is 0.70; 1 of 2 claims supported; "
-        "judge encoder, policy calibrated"
-    )
-    assert lines[1] == "  ✓ supported           0.98  Revenue rose."
-    assert lines[2].startswith("  ✗ unsupported         0.03  Costs Costs")
-    assert lines[2].endswith("…")
-    assert lines[3:] == ["  issue: Mind this"]
-    assert all(len(line) <= 120 for line in lines[1:])
 
 
 def test_an_answer_that_rests_on_a_doubtful_reading_is_not_accepted() -> None:

@@ -44,14 +44,6 @@ def test_minicheck_gets_document_and_claim_and_yes_is_support(server: OllamaServ
     assert asked.options["temperature"] == 0.0
 
 
-def test_guardian_gets_context_and_response_and_no_is_support(server: OllamaServer) -> None:
-    server.play(["No", "Yes", "<think></think>\n<score> no </score>"])
-    labels = [verified(server, "ollama:granite3-guardian:2b").claims[0]["verdict"] for _ in range(3)]
-    assert labels == ["supported", "unsupported", "supported"]
-    roles = [message["role"] for message in server.chats[0].messages]
-    assert (roles, server.chats[0].messages[0]["content"]) == (["system", "user", "assistant"], "groundedness")
-
-
 def test_what_is_neither_yes_nor_no_is_left_to_the_encoder(server: OllamaServer) -> None:
     server.play("I am not sure.")
     found = verified(server, "ollama:bespoke-minicheck")

@@ -9,7 +9,6 @@ from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
-from cragraph.testing import FakeJudge
 from cragraph.verification.evidence import Written
 from cragraph.verification.result import Verification
 from cragraph.verification.verifier import MOST_UNREAD
@@ -39,10 +38,3 @@ def test_a_chat_model_that_wrote_it_is_asked_to_judge_it_too(parts: Parts) -> No
     found = verified(parts, judge="encoder", written=Written(-0.1))
     assert found.confidence <= MOST_UNREAD
     assert found.unread.endswith(f"{LET_IT_JUDGE}.")
-
-
-def test_a_judge_of_another_kind_has_read_it() -> None:
-    own = Parts(Settings(store=None), judge=FakeJudge({ANSWER: 0.95}))
-    found = verified(own, judge="auto")
-    assert (found.unread, found.claims_supported) == ("", 1)
-    assert found.confidence > MOST_UNREAD

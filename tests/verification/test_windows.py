@@ -5,9 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes
-from cragraph.types import Claim
-from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.windows import SPAN, space
 
 
@@ -56,16 +53,3 @@ ROWS = "item: apples; kilograms: 612\nitem: pears; kilograms: 40\nitem: plums; k
 def test_two_rows_of_a_table_never_share_a_window(rows: str) -> None:
     assert len(windows(rows)) == 3
     assert all(text.count("item") == 1 for text in windows(rows))
-
-
-def test_the_figure_of_one_row_does_not_support_the_name_of_another() -> None:
-    texts = [
-        "There are 612 kilograms of apples.",
-        "There are 40 kilograms of apples.",
-        "There are 612 kilograms of apples and 40 kilograms of pears.",
-    ]
-    claims = [Claim(text=text, start=0, end=len(text), type="factual") for text in texts]
-    right, wrong, both = LexicalJudge()(claims, as_passages([ROWS]), Notes())
-    assert right["verdict"] == both["verdict"] == "supported"
-    assert wrong["verdict"] != "supported"
-    assert "another row" in wrong["reasoning"]

@@ -13,7 +13,6 @@ from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.verdicts import IN_SPITE
 from tests.support.cases import cases
 
-PAID = "Do volunteers get paid?"
 PASSAGES = as_passages(
     [
         "Volunteers must be at least 16 years old. They work under a trained mechanic for their first six sessions. "
@@ -51,10 +50,3 @@ def test_a_no_is_worth_what_the_sentence_makes_of_it_that_denies_what_was_asked(
     assert verdict["verdict"] == "supported"
     evidence = verdict["evidence"]
     assert PASSAGES[evidence["passage"]]["text"][evidence["start"] : evidence["end"]] == evidence["quote"]
-
-
-def test_without_the_question_or_to_another_question_the_sentence_alone_is_judged(judge: Any) -> None:
-    said = "Yes, you can go for a swim from the jetty."
-    [alone] = verdicts(judge, "", said)
-    [other] = verdicts(judge, "Where can I go for a swim?", said)
-    assert alone["support"] == other["support"] > IN_SPITE

@@ -6,7 +6,6 @@ import pytest
 
 from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
-from lab.benchmarks.vectors import RememberedEmbeddings
 from lab.evals.data import read_collection
 from lab.evals.retrieval import PlainBM25, run
 from tests.support.cases import cases
@@ -55,31 +54,12 @@ def test_every_stage_is_measured_beside_plain_bm25_and_the_plain_encoder(folder:
     json.dumps(result)
 
 
-def test_vectors_are_embedded_once_and_kept_between_runs(folder: Path, tmp_path: Path) -> None:
-    first, second = HashEmbeddings(32), HashEmbeddings(32)
-    kept = RememberedEmbeddings(first, tmp_path / "cache")
-    one = run(folder, kept)
-    kept.save()
-    assert len(first.asked) == len(set(first.asked)) == 4 + 3
-    two = run(folder, RememberedEmbeddings(second, tmp_path / "cache"))
-    assert second.asked == []
-    assert one["stages"]["dense"]["mrr"] == two["stages"]["dense"]["mrr"]
-
-
 @pytest.mark.parametrize(("name", "text", "message"), cases("lab/evals/retrieval", "a folder"))
 def test_a_folder_that_is_no_collection_is_explained(folder: Path, name: str, text: str | None, message: str) -> None:
     path = folder / name
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         read_collection(folder)
-
-
-@pytest.mark.parametrize(
-    "qrels", ["query-id\tcorpus-id\tscore\nq1\tp1\t2\n", "q1 0 p1 2\n", "q1\t0\tp1\t2\n", "\nq1\tp1\t2\n\n"]
-)
-def test_judgements_come_with_a_heading_or_in_the_form_of_trec(folder: Path, qrels: str) -> None:
-    (folder / "qrels.tsv").write_text(qrels, encoding="utf-8")
-    assert read_collection(folder).qrels == {"q1": {"p1": 2.0}}
 
 
 def test_plain_bm25_is_the_textbooks() -> None:

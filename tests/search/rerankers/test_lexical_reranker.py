@@ -4,7 +4,6 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers import NoReranker
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.types import Passage
 from tests.support.cases import cases
@@ -30,16 +29,3 @@ def test_any_question_gives_scores_in_0_to_1(question: str) -> None:
     found = LexicalReranker()(question, given, Notes())
     assert len(found) == len(given)
     assert all(0.0 <= (passage["rerank_score"] or 0.0) <= 1.0 for passage in found)
-
-
-def test_passages_are_copied_and_the_score_is_kept_by_stage() -> None:
-    [given] = as_passages([{"text": "krill", "retrieval_score": 0.4, "metadata": {"scores": {"dense": 0.7}}}])
-    [found] = LexicalReranker()("krill", [given], Notes())
-    assert given["rerank_score"] is None
-    assert given["metadata"]["scores"] == {"dense": 0.7}
-    assert found["metadata"]["scores"] == {"dense": 0.7, "rerank": found["rerank_score"]}
-
-
-def test_the_reranker_none_changes_nothing() -> None:
-    given = as_passages(["b", "a"])
-    assert NoReranker()("a", given, Notes()) == given

@@ -9,10 +9,10 @@ import pytest
 from cragraph.models.chat import ChatCaller, Gate
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes, deadline
+from cragraph.protocols import Notes
 from cragraph.search.rerankers.llm import LLMReranker
 from cragraph.types import Passage
-from tests.support.ollama import OllamaServer, Reply, Request
+from tests.support.ollama import OllamaServer, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -71,12 +71,3 @@ def test_a_server_that_is_gone_is_asked_once_and_all_scores_stay(server: OllamaS
     assert [score for _, score in ranked(found)] == [0.5, 0.49, 0.48, 0.47]
     assert notes.calls == 3
     assert any("ollama serve" in sentence for sentence in notes.sentences)
-
-
-def test_the_deadline_ends_scoring(server: OllamaServer) -> None:
-    server.play(Reply({"score": 1}, delay_s=2))
-    notes = Notes()
-    with deadline(0.2):
-        found = reranker(server, max_concurrency=2)("q", passages(), notes)
-    assert len(found) == 4
-    assert notes.calls == 2

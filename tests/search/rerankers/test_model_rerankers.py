@@ -9,7 +9,7 @@ from pydantic import Field
 from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers.others import CompressorReranker, CrossEncoderReranker
+from cragraph.search.rerankers.others import CompressorReranker
 
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]
 
@@ -56,33 +56,3 @@ def test_a_document_that_was_never_given_is_an_error() -> None:
     compressor = Compressor(make=lambda d: [Document(page_content="invented")])
     with pytest.raises(ModelError, match="invented"):
         CompressorReranker(compressor)("q", as_passages(GIVEN), Notes())
-
-
-def test_a_passage_returned_twice_is_kept_once_at_its_first_rank() -> None:
-    compressor = Compressor(make=lambda d: [scored(d[1], 0.8), scored(d[1], 0.2)])
-    [found] = CompressorReranker(compressor)("q", as_passages(GIVEN), Notes())
-    assert found["rerank_score"] == 0.8
-
-
-class CrossEncoder:
-    """Gives the scores that it was made with, and keeps what it was asked."""
-
-    def __init__(self, *scores: float) -> None:
-        self.scores, self.asked = list(scores), list[tuple[str, str]]()
-
-    def score(self, pairs: list[tuple[str, str]]) -> list[float]:
-        self.asked += pairs
-        return self.scores
-
-
-def test_a_cross_encoder_scores_every_pair_under_its_headings() -> None:
-    encoder = CrossEncoder(0.2, 0.9)
-    given = as_passages([{"text": "one", "metadata": {"heading": "Above"}}, "two"])
-    found = CrossEncoderReranker(encoder, "x")("q?", given, Notes())
-    assert encoder.asked == [("q?", "Above\none"), ("q?", "two")]
-    assert [(p["text"], p["rerank_score"]) for p in found] == [("two", 0.9), ("one", 0.2)]
-
-
-def test_scores_outside_0_and_1_are_log_odds() -> None:
-    found = CrossEncoderReranker(CrossEncoder(-2.0, 2.0), "x")("q", as_passages(["a", "b"]), Notes())
-    assert [p["rerank_score"] for p in found] == pytest.approx([0.881, 0.119], abs=1e-3)

@@ -1,16 +1,10 @@
 """The reranker that compares stretches in meaning: what answers in other words comes forward, and nothing is lost."""
 
-from typing import Any
-
-import pytest
-
-from cragraph.build import Parts
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.search.rerankers.nearest import FIRST, NearestReranker
-from cragraph.settings import load_settings
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
@@ -62,19 +56,3 @@ def test_a_model_that_fails_is_said_and_words_order() -> None:
     passages = scored(TREASURER, BOX)
     assert NearestReranker(Failing())(MONEY, passages, notes) == LexicalReranker()(MONEY, passages, Notes())
     assert "the server is away" in " ".join(notes.sentences)
-
-
-@pytest.mark.parametrize(
-    ("own", "settings", "name"),
-    [
-        ({}, {}, "nearest"),
-        ({}, {"reranker": "lexical"}, "lexical"),
-        ({}, {"embeddings": "ollama:nomic-embed-text"}, "lexical"),
-        ({"embeddings": HashEmbeddings()}, {}, "lexical"),
-        ({"embeddings": HashEmbeddings()}, {"reranker": "nearest"}, "nearest"),
-    ],
-)
-def test_cosines_are_weighed_for_the_embedded_encoder_unless_asked_for(
-    own: dict[str, Any], settings: dict[str, Any], name: str
-) -> None:
-    assert Parts(load_settings(store=None, **settings), **own).reranker.name == name
