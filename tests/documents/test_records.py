@@ -1,12 +1,12 @@
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from cragraph.documents import Document, load, split
-from cragraph.documents.formats.delimited import CELL_LIMIT
-from cragraph.documents.records import GROUP, Record, field_name, grouped, value_of
+from cragraph.documents.records import GROUP, Record, field_name, grouped
 from cragraph.errors import DocumentError
 from tests.support.cases import cases
 

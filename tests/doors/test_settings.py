@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from cragraph.choices import JUDGES, RERANKERS
-from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, MAX_BYTES
 from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import GONE, Context, options_of
-from cragraph.library import MB
 from cragraph.run import Assistant
 from cragraph.settings import (
     ALIASES,
