@@ -17,7 +17,7 @@ from cragraph.language.words import content_words, terms
 from cragraph.loop import graph_of
 from cragraph.nodes.verify import VerifyGiven
 from cragraph.passages import as_passages
-from cragraph.protocols import Notes, Own
+from cragraph.protocols import CallerParts, Notes
 from cragraph.report import Report
 from cragraph.settings import Chosen, Settings, as_settings, context_schema, load_settings
 from cragraph.types import Claim, Evidence, OnLowConfidence
@@ -30,7 +30,7 @@ def create_graph(
     *,
     inputs: Mapping[str, str] | Collection[str] = TAKES,
     doubt_in_text: bool = False,
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> LoopGraph:
     """The corrective loop, uncompiled: compile it with the checkpointer of your choice, or none.
 
@@ -41,7 +41,7 @@ def create_graph(
         doubt_in_text: as a node of a graph of messages, whether a doubt stands before the text of the answer too; it is
             `additional_kwargs["doubt"]` in any case.
         own: parts of your own, each an object or its name: `chat_model`, `embeddings`, `store`, `retriever`,
-            `reranker`, `judge`, `generator`, `query_writer` (`cragraph.protocols.Own`).
+            `reranker`, `judge`, `generator`, `query_writer` (`cragraph.protocols.CallerParts`).
 
     Raises SettingsError for a part or a setting that cannot be used.
     """
@@ -49,7 +49,7 @@ def create_graph(
 
 
 def create_chat(
-    settings: Chosen = None, *, doubt_in_text: bool = True, **own: Unpack[Own]
+    settings: Chosen = None, *, doubt_in_text: bool = True, **own: Unpack[CallerParts]
 ) -> StateGraph[Any, Any, Any, Any]:
     """The loop as a conversation, messages in and out, uncompiled: a checkpointer remembers each thread.
 
@@ -60,7 +60,7 @@ def create_chat(
     return build_chat(create_graph(chosen, doubt_in_text=doubt_in_text, **own), context_schema(chosen))
 
 
-def create_verifier(settings: Chosen = None, **own: Unpack[Own]) -> StateGraph[Any, Any, Any, Any]:
+def create_verifier(settings: Chosen = None, **own: Unpack[CallerParts]) -> StateGraph[Any, Any, Any, Any]:
     """A graph that verifies a given answer against given passages, uncompiled."""
     parts = Parts(as_settings(settings), **own)
     form = context_schema(parts.settings, JudgingContext)
@@ -129,7 +129,7 @@ def read(
     *,
     asks: bool | None = None,
     settings: Chosen = None,
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> Reading:
     """Read a claim with passages as the judge does, or a question as the answerer does.
 
@@ -185,7 +185,7 @@ def verify(
     policy: str | None = None,
     policy_scores: bool = False,
     known_facts: Sequence[str] = (),
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> Verification:
     """Judge every claim of an answer against passages.
 
@@ -215,7 +215,7 @@ def verify_and_correct(
     max_crag_attempts: int | None = None,
     confidence_threshold: float | None = None,
     on_low_confidence: OnLowConfidence = "flag",
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> CorrectionResult:
     """Verify an answer and correct it until it reaches the threshold, the attempts are used up or nothing improves.
 
@@ -268,7 +268,7 @@ _shared: dict[str, Parts] = {}
 _SHARED_LOCK = Lock()
 
 
-def _parts(settings: Settings, **own: Unpack[Own]) -> Parts:
+def _parts(settings: Settings, **own: Unpack[CallerParts]) -> Parts:
     if any(part is not None for part in own.values()):
         return Parts(settings, **own)
     key = f"{settings.model_dump_json()} {sorted(settings.model_fields_set)}"  # set options go before defaults

@@ -30,7 +30,16 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.models.reader import Reader
 from cragraph.models.servers import chat_model
 from cragraph.prompts.load import Prompts
-from cragraph.protocols import ClaimExtractor, Embeddings, Generator, Judge, Own, QueryWriter, Reranker, Retriever
+from cragraph.protocols import (
+    CallerParts,
+    ClaimExtractor,
+    Embeddings,
+    Generator,
+    Judge,
+    QueryWriter,
+    Reranker,
+    Retriever,
+)
 from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.search.neighbours import Neighbours
@@ -120,10 +129,10 @@ def checked_part(name: str, part: Any) -> None:
 class Parts:
     """Every part of a graph, built at first use from the settings, unless the caller brought it.
 
-    `own` are the caller's parts (`protocols.Own`). Raises SettingsError for a part of the wrong kind.
+    `own` are the caller's parts (`protocols.CallerParts`). Raises SettingsError for a part of the wrong kind.
     """
 
-    def __init__(self, settings: Settings, **own: Unpack[Own]) -> None:
+    def __init__(self, settings: Settings, **own: Unpack[CallerParts]) -> None:
         given: dict[str, Any] = {name: part for name, part in own.items() if part is not None}
         named = {_SETTING.get(name, name): given.pop(name) for name in _NAMED if isinstance(given.get(name), str)}
         if named:

@@ -16,7 +16,13 @@ from cragraph.errors import InputError
 from cragraph.passages import as_passages
 from cragraph.private import private
 from cragraph.protocols import Notes
-from cragraph.verification.policies import LINE, SUREST, Own, calibrated_confidence, has_curve
+from cragraph.verification.policies import (
+    MOST_SUPPORT,
+    SUPPORTED_FROM,
+    JudgeCalibration,
+    calibrated_confidence,
+    has_curve,
+)
 from cragraph.verification.verifier import Verifier
 
 FEWEST: Final = 20  # least answers of each label for a fit
@@ -114,7 +120,7 @@ def calibrate(
     *,
     refused: float,
     threshold: float | None = None,
-    in_force: Mapping[str, Own] | None = None,
+    in_force: Mapping[str, JudgeCalibration] | None = None,
 ) -> Calibration:
     """Fit on labelled answers. Raises InputError if a label has too few, or if the judge has no curve.
 
@@ -137,7 +143,7 @@ def calibrate(
         inside, others = fold == number, fold != number
         slope, bias = _fit(logits[others], good[others])
         chances[inside] = _chance(slope * logits[inside] + bias)
-        after[inside] = chances[inside] >= _line(_chance(slope * logits[others] + bias)[good[others]], refused)
+        after[inside] = chances[inside] >= _threshold(_chance(slope * logits[others] + bias)[good[others]], refused)
     slope, bias = _fit(logits, good)
     least, most = _interval(good, accepted, after)
     gained = _accuracy(good, after) - _accuracy(good, accepted)
@@ -145,7 +151,7 @@ def calibrate(
         judge=known[0][4],
         slope=round(slope, 4),
         bias=round(bias, 4),
-        threshold=round(_line(_chance(slope * logits + bias)[good], refused), 4),
+        threshold=round(_threshold(_chance(slope * logits + bias)[good], refused), 4),
         rows=len(known),
         good=int(good.sum()),
         before=_measured(good, old, accepted),
@@ -171,7 +177,7 @@ def _judged(
             )
         return None
     current = checked if now is verifier else now(*given, **options)
-    chance = min(SUREST, max(1 - SUREST, calibrated_confidence(checked.claims)))
+    chance = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, calibrated_confidence(checked.claims)))
     before = calibrated_confidence(current.claims)
     return float(np.log(chance / (1 - chance))), before, current.accepted, checked.judge
 
@@ -189,9 +195,9 @@ def _fit(logits: Array, good: Array) -> tuple[float, float]:
     return max(float(w[0]), 0.05), float(w[1])
 
 
-def _line(chances: Array, refused: float) -> float:
+def _threshold(chances: Array, refused: float) -> float:
     """The probability below which this share of the good answers lies; at least that of a supported claim."""
-    return max(LINE, float(np.quantile(chances, refused)))
+    return max(SUPPORTED_FROM, float(np.quantile(chances, refused)))
 
 
 def _chance(logits: Array) -> Array:

@@ -31,14 +31,14 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.log import ANSWER_CHARACTERS, append_line
 from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
-from cragraph.protocols import Judge, Notes, Own
+from cragraph.protocols import CallerParts, Judge, Notes
 from cragraph.search.rerankers.lexical import LexicalReranker
 from cragraph.settings import load_settings
 from cragraph.types import IDK, ClaimType, Mode, Passage, Verdict
 from cragraph.types import Claim as OwnClaim
 from cragraph.verification.citations import insertion_point, place_in_store, spliced
 from cragraph.verification.claims import split_claims
-from cragraph.verification.decision import Line, decide, reaches
+from cragraph.verification.decision import Threshold, decide, reaches
 from cragraph.verification.policies import POLICIES, calculate_confidence, checked_weights
 from cragraph.verification.result import AGAINST, HALLUCINATED, Verification, low_values
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
@@ -164,7 +164,7 @@ class AnswerValidator:
         if details["has_uncertainty"]:
             warnings.append(f"Answer is uncertain: {', '.join(details['uncertainty_indicators'])}")
         chosen = "confidence_threshold" in config.model_fields_set
-        sound, line = not unsupported, Line(config.confidence_threshold, "person" if chosen else "default")
+        sound, line = not unsupported, Threshold(config.confidence_threshold, "person" if chosen else "default")
         decision: Any = decide(details["overall_score"], line, "flag", sound=sound, supported=sound, judged=True)
         passed = decision.accepted
         if not config.enabled:  # nothing was measured, so nothing is claimed
@@ -783,7 +783,7 @@ def corrective_rag_loop(
     context: str | Iterable[Any],
     user_model: str | None = None,
     max_attempts: int = 2,
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> CRAGResult:
     """Correct a poorly grounded response: re-query, retrieve, rewrite, verify again, at most `max_attempts` times.
 
@@ -820,7 +820,7 @@ async def chat_with_verification(
     enable_verification: bool = True,
     enable_crag: bool = True,
     confidence_threshold: float = 0.7,
-    **own: Unpack[Own],
+    **own: Unpack[CallerParts],
 ) -> ChatResponse:
     """Answer a prompt from a workspace, verified and corrected.
 

@@ -28,7 +28,7 @@ from cragraph.passages import place_of
 from cragraph.private import private
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
-from cragraph.verification.decision import DEFAULT_LINE, reaches
+from cragraph.verification.decision import DEFAULT_THRESHOLD, reaches
 
 logger = logging.getLogger(__name__)
 
@@ -522,7 +522,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
         "false_negative_rate": _rate(run.get("abstained") for run in runs if run.get("answerable") is True),
         "confidence": _mean(answered, "confidence"),
         "confidence_accuracy": _rate(
-            reaches(run["confidence"], run.get("threshold") or DEFAULT_LINE) == run["correct"] for run in marked
+            reaches(run["confidence"], run.get("threshold") or DEFAULT_THRESHOLD) == run["correct"] for run in marked
         ),
         **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
         **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},

@@ -270,7 +270,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Told:
+class YesNoSentence:
     """The sentence of the passages that answers a yes-or-no question: the characters [start, end) of a passage.
 
     `denied` says whether the sentence denies the question.
@@ -333,7 +333,7 @@ class QueryWriter(Named, Protocol):
     ) -> list[str]: ...
 
 
-class Own(TypedDict, total=False):
+class CallerParts(TypedDict, total=False):
     """A caller's own parts: objects, or names as in the settings.
 
     `store` is a folder, a name such as ``chroma:FOLDER``, any LangChain vector store, or an opened store; `retriever`

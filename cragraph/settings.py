@@ -25,7 +25,7 @@ from cragraph import trust
 from cragraph.choices import COMPRESSORS_NAMED, RERANKERS, is_compressor
 from cragraph.errors import SettingsError
 from cragraph.graph.context import GONE, Context, OneOf, wrong_fields
-from cragraph.verification.policies import POLICIES, Own, checked_weights
+from cragraph.verification.policies import POLICIES, JudgeCalibration, checked_weights
 
 PREFIX: Final = "CRAG_"
 NOT_OURS: Final = frozenset({"CRAG_DATA", "CRAG_CONFIG", "CRAG_TOKEN"})
@@ -126,7 +126,7 @@ class Settings(Context, BaseSettings):
         description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
         "consistency_score; they must sum to 1.",
     )
-    calibration: dict[str, Own] = Field(
+    calibration: dict[str, JudgeCalibration] = Field(
         default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
     )
     history: bool = Field(

@@ -17,7 +17,7 @@ from pydantic_core.core_schema import (
 from cragraph.choices import JUDGES, SPECIALIST
 from cragraph.errors import InputError
 from cragraph.types import Mode, OnLowConfidence
-from cragraph.verification.decision import DEFAULT_LINE, Line
+from cragraph.verification.decision import DEFAULT_THRESHOLD, Threshold
 
 MAX_ATTEMPTS: Final = 10  # the largest `max_crag_attempts`; the graph's recursion limit follows from it
 MAX_WINDOW: Final = 10  # the largest `passage_window` in chunks to each side
@@ -199,7 +199,7 @@ class Context(BaseModel):
 
     mode: Mode = Field(default="balanced", description="How strict: low (fast, unverified), balanced or high.")
     confidence_threshold: float = Field(
-        default=DEFAULT_LINE,
+        default=DEFAULT_THRESHOLD,
         ge=0,
         le=1,
         description="Accept an answer at or above this confidence; below it, correct, then do as `on_low_confidence` "
@@ -310,9 +310,9 @@ class Context(BaseModel):
         return self.confidence_threshold if "confidence_threshold" in self.model_fields_set else None
 
     @property
-    def line(self) -> Line:
+    def unjudged_threshold(self) -> Threshold:
         """The threshold if no answer was judged, so that no judge's calibration counts."""
-        return Line() if self.threshold is None else Line(self.threshold, "person")
+        return Threshold() if self.threshold is None else Threshold(self.threshold, "person")
 
     @property
     def judging(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from cragraph.language.words import content_words, weight
 from cragraph.protocols import Notes
 from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
-from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Line, below, unanswered
+from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Threshold, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, bare, claim_row, level_of
@@ -81,7 +81,7 @@ class Finalize:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the response's fields."""
-        ended = told_of_doubt(respond(state, context, self.weights or {}), state)
+        ended = reply_to_doubt(respond(state, context, self.weights or {}), state)
         checked, decision = ended.checked, ended.decision
         near, issues = nearest(state) if ended.abstained else [], [*ended.issues]
         if near and state.attempts:
@@ -132,7 +132,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         why = state.halted or too_little(state, context)
         # A reader of the answer alone must not take a missing store for documents without the answer.
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
-        return Response(answer, unanswered(context.line, why), [why])
+        return Response(answer, unanswered(context.unjudged_threshold, why), [why])
     attempt = chosen(state)
     decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
@@ -157,7 +157,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
 
 
-def told_of_doubt(ended: Response, state: State) -> Response:
+def reply_to_doubt(ended: Response, state: State) -> Response:
     """The reply to a doubt: yes if the previous answer holds, no if another replaces it."""
     if not state.doubted or ended.abstained or ended.decision is None:
         return ended
@@ -283,9 +283,9 @@ def verification_of(attempt: Attempt, context: Context) -> Verification | None:
         return None
     checked = Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
     if not attempt["verification"].get("decision"):
-        line = Line(checked.threshold) if context.threshold is None else context.line
+        threshold = Threshold(checked.threshold) if context.threshold is None else context.unjudged_threshold
         low = context.on_low_confidence
-        checked = checked.changed(threshold=line.at, set_by=line.set_by, on_low_confidence=low)
+        checked = checked.changed(threshold=threshold.at, set_by=threshold.set_by, on_low_confidence=low)
     unsaid: dict[str, Any] = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
     return replace(checked, read=attempt.get("read", unsaid))
 
@@ -296,7 +296,7 @@ def decision_of(attempt: Attempt, context: Context) -> Decision | None:
         return Decision.from_dict(written)
     if checked := verification_of(attempt, context):
         return checked.decision
-    return None if attempt["confidence"] is None else unanswered(context.line, NO_ANSWER)
+    return None if attempt["confidence"] is None else unanswered(context.unjudged_threshold, NO_ANSWER)
 
 
 def nearest(state: State) -> list[Nearest]:

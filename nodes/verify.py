@@ -141,7 +141,7 @@ class Verify:
         )
         if draft == IDK:
             # Neither an error nor an answer: nothing was claimed, and another search may still find an answer.
-            nothing = unanswered(context.line, NO_ANSWER).to_dict()
+            nothing = unanswered(context.unjudged_threshold, NO_ANSWER).to_dict()
             return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
         computed = state.computed if state.computed and state.computed["answer"] == draft else None
         if computed:

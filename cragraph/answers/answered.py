@@ -11,7 +11,7 @@ from cragraph.language.facts.polarity import denials, denied_stretches
 from cragraph.language.markers import without_markers
 from cragraph.language.questions import asks_whether, read_question, split_question
 from cragraph.language.words import content_words, normalised, terms
-from cragraph.protocols import Answered, Notes, Told
+from cragraph.protocols import Answered, Notes, YesNoSentence
 from cragraph.types import AnswerSpan, Conflict, Passage
 
 _LET: Final = frozenset(terms("allowed permitted"))
@@ -94,7 +94,7 @@ class WhetherReader:
 
     ranker: AnswerRanker
 
-    def __call__(self, question: str, passages: Sequence[Passage]) -> Told | None:
+    def __call__(self, question: str, passages: Sequence[Passage]) -> YesNoSentence | None:
         """The sentence, and whether it denies the question; None for another kind of question, or if nothing
         answers."""
         asked = next(filter(asks_whether, split_question(question)), None)
@@ -102,7 +102,7 @@ class WhetherReader:
         if asked is None or ranking is None or not ranking.scored or ranking.answered is None:
             return None
         best = ranking.scored[0].candidate
-        return Told(best.passage, best.start, best.end, denies(asked, best.text))
+        return YesNoSentence(best.passage, best.start, best.end, denies(asked, best.text))
 
 
 def denies(question: str, sentence: str) -> bool:

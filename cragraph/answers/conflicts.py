@@ -134,7 +134,7 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
     mine, theirs = (
         stems(text if dated else f"{s.candidate.context} {text}") for s, text in zip((one, other), texts, strict=True)
     )
-    if question.kind is not Kind.YES_NO and _apart(mine - theirs, theirs - mine):
+    if question.kind is not Kind.YES_NO and _of_different_kinds(mine - theirs, theirs - mine):
         return False
     times = [[fact for fact in dates(text) if fact.kind in _WHEN] for text in texts]
     if any(times) and not compare(times[0], times[1]).matched:
@@ -144,7 +144,7 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
     return not (named[0] - named[1] and named[1] - named[0])
 
 
-def _apart(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+def _of_different_kinds(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether the sides have different words of one kind: opposites, or names such as spring and autumn."""
     against = opposites()
     if any(against.get(word, frozenset()) & theirs for word in mine):

@@ -49,7 +49,7 @@ REMEMBERED: Final = 32  # rankings in the cache, for the verifier and the next p
 CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place", "short", "row")
 """Features of the head that orders candidates: the reader's values for the answer, its sentence, and question and
 answer as a claim (0 if not judged); words; the cosine to the question; the rank of the passage; the form."""
-SURE: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
+CERTAINTY: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
 """Features of the head for the probability that the best candidate answers. More gained nothing on held-out sources."""
 REWORDED: Final = ("bias", "chance", "shared", "span", "both")
 """Features of the head for the probability that an answer in other words answers."""
@@ -201,7 +201,7 @@ def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
     rival = next((s for s, other in others if other not in own and own not in other), None)
     margin = _logit(chosen.score) - _logit(rival.score) if rival else 0.0
     features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
-    return {name: features[name] for name in SURE}
+    return {name: features[name] for name in CERTAINTY}
 
 
 class _Words:

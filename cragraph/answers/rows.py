@@ -115,7 +115,7 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
         read = row.moved(-candidate.start).cells if row else cells(candidate.text)
         if any(cell.name for cell in read):
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
-    looked = (_Asked(question, rows).answer() for rows in tables.values())
+    looked = (_RowQuestion(question, rows).answer() for rows in tables.values())
     best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
     return best if best and best.chance >= WORTH else None
 
@@ -160,7 +160,7 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
             yield text[start:end], tuple(below)
 
 
-class _Asked:
+class _RowQuestion:
     """One question asked of the rows of one table."""
 
     def __init__(self, question: Question, rows: Sequence[tuple[Candidate, Sequence[Cell]]]) -> None:

@@ -50,7 +50,7 @@ def read_header(name: str) -> Header:
     bracketed = _IN_BRACKETS.search(name)
     if bracketed and (unit := UNITS.get(bracketed[1].strip().lower())):
         return Header(_plain(name[: bracketed.start()]), unit)
-    parts = re.split(r"([\s_]+)", _apart(name.strip()).strip("_ "))
+    parts = re.split(r"([\s_]+)", _spaced(name.strip()).strip("_ "))
     words, bars = parts[::2], parts[1::2]
     last = words[-1].lower()
     unit = UNITS.get(last, "")
@@ -66,13 +66,13 @@ def read_header(name: str) -> Header:
     return Header(_plain(" ".join(rest)) or _plain(name), unit)
 
 
-def _apart(name: str) -> str:
+def _spaced(name: str) -> str:
     """``unitPrice`` as ``unit price``; kWh is one word."""
     return re.sub(r"(?<=[a-z]{2})([A-Z])(?=[a-z])", lambda letter: f" {letter[1].lower()}", name)
 
 
 def _plain(name: str) -> str:
-    spaced = re.sub(r"[_\s]+", " ", _apart(name.replace(".", " "))).strip()
+    spaced = re.sub(r"[_\s]+", " ", _spaced(name.replace(".", " "))).strip()
     first, _, rest = spaced.partition(" ")
     # "Unit price" is no name, "Q1" and "kWh" are written so.
     return f"{first.lower() if first[1:].islower() or len(first) == 1 else first} {rest}".strip()

@@ -36,7 +36,7 @@ def decompose(question: str) -> list[str]:
     for clause in asked:
         if parts and len(asked) > 1 and (PERSON.search(clause) or THING.search(clause)):
             clause = f"{clause.rstrip('?')} {_subject(asked[0])}"
-        ways = (take_apart(clause) for take_apart in (years_apart, names_apart, things_apart))
+        ways = (split(clause) for split in (split_years, split_names, split_things))
         pieces = next((pieces for pieces in ways if len(pieces) > 1), None)
         parts += [" ".join(part.split()) for part in pieces] if pieces else [clause] if len(asked) > 1 else []
     parts = distinct(parts)
@@ -96,7 +96,7 @@ _PAIR: Final = re.compile(
 FIXED: Final = frozenset(pair.replace("_", " ") for pair in words_of("pairs_of_one"))
 
 
-def names_apart(question: str) -> list[str]:
+def split_names(question: str) -> list[str]:
     """One question for each of several proper names in a row: ``profit of Apple and Intel``."""
     match = _NAMES.search(question)
     if not match:
@@ -105,7 +105,7 @@ def names_apart(question: str) -> list[str]:
     return [question[: match.start()] + name + question[match.end() :] for name in listed if name]
 
 
-def things_apart(question: str) -> list[str]:
+def split_things(question: str) -> list[str]:
     """One question for each of two things asked of one: ``the price and weight of the X``."""
     match = _PAIR.search(question)
     if not match:
@@ -135,7 +135,7 @@ _YEARS: Final = re.compile(
 _LONGEST_RANGE: Final = 6
 
 
-def years_apart(question: str) -> list[str]:
+def split_years(question: str) -> list[str]:
     """The question once for each of several years; a range of at most six years counts as all of them."""
     if match := _YEARS.search(question):
         listed = [int(year) for year in re.findall(_YEAR, match.group())]

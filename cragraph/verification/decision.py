@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 from cragraph.types import OnLowConfidence, Outcome, SetBy, apart
 
-DEFAULT_LINE: Final = 0.7
+DEFAULT_THRESHOLD: Final = 0.7
 """The default threshold of the confidence, 0..1, from which an answer is accepted (founding documents)."""
 WORTH_SHOWING: Final = 0.4
 """Under the default `on_low_confidence` a supported answer is shown as doubtful from this confidence up. On sources
@@ -29,10 +29,10 @@ BY_PERSON: Final[Mapping[str, tuple[Outcome, str]]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class Threshold:
     """The confidence from which an answer is accepted, and who set it."""
 
-    at: float = DEFAULT_LINE
+    at: float = DEFAULT_THRESHOLD
     set_by: SetBy = "default"
 
 
@@ -71,7 +71,7 @@ class Decision:
 
 def decide(
     confidence: float,
-    line: Line,
+    threshold: Threshold,
     low: OnLowConfidence,
     *,
     sound: bool,
@@ -87,12 +87,16 @@ def decide(
     whether it is shown as doubtful: ``"doubt"`` (the default) if the passages support it and the confidence is at least
     `showing`, or if no judge could run; ``"flag"`` always; ``"abstain"`` never; ``"prune"`` only if no judge could run.
     """
-    reached = reaches(confidence, line.at)
+    reached = reaches(confidence, threshold.at)
     if reached and sound and judged and not doubts:
         return Decision(
-            "accepted", confidence, line.at, line.set_by, f"Confidence {_told(confidence, line.at, 'reaches')}"
+            "accepted",
+            confidence,
+            threshold.at,
+            threshold.set_by,
+            f"Confidence {_told(confidence, threshold.at, 'reaches')}",
         )
-    why = below(confidence, line.at)
+    why = below(confidence, threshold.at)
     if not judged:
         why = "No judge could judge this answer: the confidence says nothing for it or against it."
     elif sound and doubts:
@@ -101,12 +105,12 @@ def decide(
         why = "The passages do not support every claim of the answer."
     worth = supported and reaches(confidence, showing)
     shown = low == "flag" or (not judged and low != "abstain") or (low == "doubt" and worth)
-    return Decision("doubtful" if shown else "refused", confidence, line.at, line.set_by, why)
+    return Decision("doubtful" if shown else "refused", confidence, threshold.at, threshold.set_by, why)
 
 
-def unanswered(line: Line, why: str) -> Decision:
+def unanswered(threshold: Threshold, why: str) -> Decision:
     """The decision if there is no answer: refused, with the reason."""
-    return Decision("refused", 0.0, line.at, line.set_by, why)
+    return Decision("refused", 0.0, threshold.at, threshold.set_by, why)
 
 
 def reaches(value: float, threshold: float) -> bool:
@@ -120,5 +124,5 @@ def below(confidence: float, threshold: float) -> str:
 
 
 def _told(confidence: float, threshold: float, how: str) -> str:
-    own, line = apart(confidence, threshold)
-    return f"{own} {how} the threshold of {line}."
+    reached, wanted = apart(confidence, threshold)
+    return f"{reached} {how} the threshold of {wanted}."

@@ -30,7 +30,7 @@ from cragraph.types import IDK, Label, Verdict
 from cragraph.verification.result import ADDRESSED, word_for_word
 
 CARD: Final = Path(__file__).with_name("evidence.json")
-SURENESS: Final = -0.15
+ASSUMED_LOGPROB: Final = -0.15
 """The mean log-probability per token that is assumed if the server does not tell it."""
 FIGURE_UNSTATED: Final = 1 / 30
 """Likelihood ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
@@ -209,7 +209,7 @@ def features(seen: Mapping[str, float], supported: float, sureness: float | None
         "chance": logit(seen["chance"], 0.01) / 2 if seen else 0.0,
         "span": seen.get("span", 0.0),
         "support": logit(supported, 0.02) / 4,
-        "sureness": SURENESS if sureness is None else max(-1.0, sureness),
+        "sureness": ASSUMED_LOGPROB if sureness is None else max(-1.0, sureness),
     }
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from cragraph.errors import InputError, SettingsError, WeightsError
 from cragraph.types import Label, Verdict
-from cragraph.verification.decision import Line
+from cragraph.verification.decision import Threshold
 from cragraph.verification.result import AGAINST, CREDIT, counted, embedded, judges_of, reliance, word_for_word
 
 Weights = Mapping[str, float]
@@ -176,8 +176,8 @@ def calculate_confidence(verification: Any) -> float:
 
 FITTED: Final = Path(__file__).with_name("confidence.json")
 """The fitted numbers; `python -m lab.training.confidence` writes them."""
-LINE: Final = 0.5  # least probability of a supported claim
-SUREST: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
+SUPPORTED_FROM: Final = 0.5  # least probability of a supported claim
+MOST_SUPPORT: Final = 0.995  # support is kept between this and 1 less this, so that its logit stays finite
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Curve:
         """The confidence below which this share of the good answers lies, interpolated between measured shares."""
         known = sorted((float(share), value) for share, value in self.thresholds.items())
         shares, values = [share for share, _ in known], [value for _, value in known]
-        return round(float(np.interp(refused, shares, values)), 4) if known else LINE
+        return round(float(np.interp(refused, shares, values)), 4) if known else SUPPORTED_FROM
 
 
 @cache
@@ -233,7 +233,7 @@ def has_curve(verdicts: Sequence[Verdict]) -> bool:
 
 
 @dataclass(frozen=True)
-class Own:
+class JudgeCalibration:
     """A judge's calibration on the user's labelled answers: slope and bias as in `Curve.claim`, and the threshold."""
 
     slope: Annotated[float, Field(gt=0)] = 1.0
@@ -241,7 +241,7 @@ class Own:
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
+def recalibrated(verdict: Verdict, own: Mapping[str, JudgeCalibration]) -> Verdict:
     """The verdict with its support calibrated on the user's own answers; facts against a claim still count."""
     fit = own.get(verdict["judge"])
     if fit is None or verdict["verdict"] == "unjudged":
@@ -249,18 +249,20 @@ def recalibrated(verdict: Verdict, own: Mapping[str, Own]) -> Verdict:
     fresh: Verdict = {**verdict, "support": Curve(fit.slope, fit.bias).claim(verdict["support"])}
     if fresh.get("objected") or fresh["verdict"] == "contradicted":
         fresh["support"] = min(fresh["support"], verdict["support"])
-    elif fresh["support"] >= LINE:
+    elif fresh["support"] >= SUPPORTED_FROM:
         fresh["verdict"] = "supported"
     elif fresh["verdict"] == "supported":
         fresh["verdict"] = "partially_supported"
     return fresh
 
 
-def line_of(policy: str, verdicts: Sequence[Verdict], own: Mapping[str, Own] | None = None) -> Line:
+def threshold_of(
+    policy: str, verdicts: Sequence[Verdict], own: Mapping[str, JudgeCalibration] | None = None
+) -> Threshold:
     """The threshold of an answer if no person set one: that of a calibration for its judges, else the default."""
     judges = curves().keys() & judges_of(counted(verdicts)) if policy == "calibrated" and own else set()
     fitted = [fit.threshold for judge in judges if (fit := (own or {}).get(judge)) and fit.threshold is not None]
-    return Line(max(fitted), "calibration") if fitted else Line()
+    return Threshold(max(fitted), "calibration") if fitted else Threshold()
 
 
 def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
@@ -302,5 +304,5 @@ def _chance(logit: float) -> float:
 
 
 def _logit(support: float) -> float:
-    kept = min(SUREST, max(1 - SUREST, support))
+    kept = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, support))
     return log(kept / (1 - kept))

@@ -24,7 +24,7 @@ from cragraph.types import (
     standing,
 )
 from cragraph.verification.claims import Uncovered, without_lead
-from cragraph.verification.decision import DEFAULT_LINE, WORTH_SHOWING, Decision, Line, decide, reaches
+from cragraph.verification.decision import DEFAULT_THRESHOLD, WORTH_SHOWING, Decision, Threshold, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {
     "supported": 1.0,
@@ -134,7 +134,7 @@ class Verification:
     policy_scores: Mapping[str, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()
-    threshold: float = DEFAULT_LINE  # the confidence from which the run accepts an answer
+    threshold: float = DEFAULT_THRESHOLD  # the confidence from which the run accepts an answer
     ms: float = 0.0  # wall time
     answered: float | None = None  # the reader's probability that the answer answers the question
     supported: float | None = None  # the policy's value
@@ -162,7 +162,7 @@ class Verification:
         supported = self.supported_by_passages
         # A calibrated confidence says that all claims are supported: then no claim may speak against the answer.
         sound = self.policy != "calibrated" or supported
-        line = Line(self.threshold, self.set_by)
+        line = Threshold(self.threshold, self.set_by)
         made = decide(
             self.confidence,
             line,

@@ -37,7 +37,7 @@ from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, plainer, same_but_one
-from cragraph.verification.decision import WORTH_SHOWING, Line
+from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
     Judged,
     Written,
@@ -50,7 +50,7 @@ from cragraph.verification.evidence import (
 from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, within
 from cragraph.verification.judges.llm import LLMJudge, ModelReading
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
-from cragraph.verification.policies import AUTO, POLICIES, Own, Weights, is_exact
+from cragraph.verification.policies import AUTO, POLICIES, JudgeCalibration, Weights, is_exact
 from cragraph.verification.result import (
     ADDRESSED,
     DIFFER,
@@ -120,7 +120,9 @@ VERY_FIRM: Final = 0.95  # the same for an answer that no model wrote
 class VerifierOptions:
     """Settings of a verifier."""
 
-    calibration: Mapping[str, Own] = field(default_factory=dict)  # calibrations of judges on the user's own answers
+    calibration: Mapping[str, JudgeCalibration] = field(
+        default_factory=dict
+    )  # calibrations of judges on the user's own answers
     weights: Mapping[str, Weights] = field(default_factory=dict)  # by policy
     signals: SignalOptions = field(default_factory=SignalOptions)
     measure: Sequence[str] = ALWAYS
@@ -226,8 +228,8 @@ class Verifier:
             outcome = _failed(answer, policy)
         notes.add(own)
         notes.ran("judge", outcome.judge)
-        line = policies.line_of(outcome.policy, outcome.claims, self.options.calibration)
-        line = line if threshold is None else Line(threshold, "person")
+        line = policies.threshold_of(outcome.policy, outcome.claims, self.options.calibration)
+        line = line if threshold is None else Threshold(threshold, "person")
         return outcome.changed(
             degraded=tuple(own.sentences),
             threshold=line.at,

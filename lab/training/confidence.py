@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.verification.policies import FITTED, LINE, SUREST, Curve
+from cragraph.verification.policies import FITTED, MOST_SUPPORT, SUPPORTED_FROM, Curve
 from cragraph.verification.result import counted, word_for_word
 from lab.evals.data import read_rows
 from lab.evals.grounding import APART
@@ -100,7 +100,7 @@ def balanced(answers: Sequence[Answer]) -> Array:
 
 def logits(values: Sequence[float]) -> Array:
     """The logits of some chances, as `Curve` takes them."""
-    kept = np.clip(values, 1 - SUREST, SUREST)
+    kept = np.clip(values, 1 - MOST_SUPPORT, MOST_SUPPORT)
     return np.asarray(np.log(kept / (1 - kept)))
 
 
@@ -154,7 +154,9 @@ def thresholds(answers: Sequence[Answer], chances: Array) -> dict[str, float]:
     below = np.cumsum(weight[order]) / weight.sum()
     at = {share: round(float(chances[good][order][np.searchsorted(below, share)]), 2) for share in SHARES}
     # One line for claims and answers, where the measure cannot tell the two apart.
-    return {f"{share:g}": LINE if abs(value - LINE) < 0.02 else value for share, value in at.items()}
+    return {
+        f"{share:g}": SUPPORTED_FROM if abs(value - SUPPORTED_FROM) < 0.02 else value for share, value in at.items()
+    }
 
 
 def figures(answers: Sequence[Answer], chances: Array, at: float) -> dict[str, Any]:
@@ -220,7 +222,7 @@ def main() -> None:
         answers = read_answers(kept.read_text(encoding="utf-8").splitlines(), judge)
         others = elsewhere(answers)
         curve = replace(fit(answers), thresholds=thresholds(answers, others))
-        found = figures(answers, others, max(LINE, curve.threshold(0.2)))
+        found = figures(answers, others, max(SUPPORTED_FROM, curve.threshold(0.2)))
         drawn[judge] = (answers, others)
         judges[judge] = {"curve": asdict(curve), "rows": len(answers), "other_files": found}
         print(judge, json.dumps(asdict(curve)), f"{len(answers)} rows")

@@ -16,7 +16,7 @@ from cragraph.settings import load_settings
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.verdicts import verdict_of
-from cragraph.verification.policies import Own
+from cragraph.verification.policies import JudgeCalibration
 from cragraph.verification.verifier import Verifier, VerifierOptions
 from tests.doors.conftest import Shell
 
@@ -46,7 +46,7 @@ def row(number: int, support: float, good: bool) -> Labelled:
 ROWS = [row(n, 0.25 + 0.004 * n, True) for n in range(50)] + [row(50 + n, 0.05 + 0.0038 * n, False) for n in range(50)]
 
 
-def verifier(**own: Own) -> Verifier:
+def verifier(**own: JudgeCalibration) -> Verifier:
     options = VerifierOptions(measure=(), calibration=own)
     return Verifier({"lexical": Doubtful()}, ("lexical",), SentenceExtractor(), options=options)
 
@@ -57,7 +57,7 @@ def test_a_hundred_rows_move_the_line_to_where_it_belongs_and_the_gain_is_told_w
     assert found.after["refused_good"] <= 0.2
     assert found.least > 0.2
     assert found.least <= found.gained <= found.most
-    own = Own(found.slope, found.bias, found.threshold)
+    own = JudgeCalibration(found.slope, found.bias, found.threshold)
     again = verifier(lexical=own)("", "Claim 9 says 0.40.", [], Notes(), judge="lexical")
     assert not again.is_grounded  # without a passage nothing is
 
@@ -67,7 +67,7 @@ def test_what_was_fitted_decides_verdict_confidence_and_threshold_together() -> 
     passages = [{"text": "The mill is old."}]
     from cragraph.passages import as_passages
 
-    fitted = verifier(lexical=Own(found.slope, found.bias, found.threshold))
+    fitted = verifier(lexical=JudgeCalibration(found.slope, found.bias, found.threshold))
     for support, good in ((0.42, True), (0.10, False)):
         result = fitted("", f"Claim 1 says {support}.", as_passages(passages), Notes(), judge="lexical")
         assert result.is_grounded is result.accepted is (result.confidence >= found.threshold) is good
@@ -135,7 +135,7 @@ def test_a_fit_that_was_measured_as_worse_is_said_and_not_written(
 def test_a_fit_is_held_against_the_calibration_that_is_in_force() -> None:
     first = calibrate(ROWS, verifier(), "lexical", refused=0.1)
     assert first.gained > 0.2
-    own = {"lexical": Own(first.slope, first.bias, first.threshold)}
+    own = {"lexical": JudgeCalibration(first.slope, first.bias, first.threshold)}
     again = calibrate(ROWS, verifier(), "lexical", refused=0.1, in_force=own)
     assert (again.slope, again.bias, again.threshold) == (first.slope, first.bias, first.threshold)
     assert again.before["balanced_accuracy"] > 0.8

@@ -8,12 +8,12 @@ from cragraph.errors import WeightsError
 from cragraph.passages import as_passages
 from cragraph.testing import quoted, verdict
 from cragraph.types import Label, Verdict
-from cragraph.verification.decision import Line
+from cragraph.verification.decision import Threshold
 from cragraph.verification.policies import (
     Curve,
-    Own,
+    JudgeCalibration,
     curves,
-    line_of,
+    threshold_of,
 )
 from cragraph.verification.result import word_for_word
 
@@ -52,11 +52,15 @@ def test_the_threshold_follows_from_the_share_of_good_answers_that_may_be_refuse
 
 @pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability", "similarity"])
 def test_every_policy_accepts_from_the_one_line_unless_a_calibration_has_another(policy: str) -> None:
-    own = {"lexical": Own(threshold=0.6), "encoder": Own(threshold=0.9)}
+    own = {"lexical": JudgeCalibration(threshold=0.6), "encoder": JudgeCalibration(threshold=0.9)}
     assert (
-        line_of(policy, [judged(0.9)]) == line_of(policy, [judged(0.9)], {"encoder": Own(0.9)}) == Line(0.7, "default")
+        threshold_of(policy, [judged(0.9)])
+        == threshold_of(policy, [judged(0.9)], {"encoder": JudgeCalibration(0.9)})
+        == Threshold(0.7, "default")
     )
-    assert line_of(policy, [judged(0.9)], own) == (Line(0.6, "calibration") if policy == "calibrated" else Line())
+    assert threshold_of(policy, [judged(0.9)], own) == (
+        Threshold(0.6, "calibration") if policy == "calibrated" else Threshold()
+    )
 
 
 @pytest.mark.parametrize("label", ["partially_supported", "contradicted", "unsupported"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cragraph.testing import verdict
 from cragraph.types import OnLowConfidence, apart, doubt_of, standing
-from cragraph.verification.decision import WORTH_SHOWING, Decision, Line, decide
+from cragraph.verification.decision import WORTH_SHOWING, Decision, Threshold, decide
 from cragraph.verification.result import Verification
 
 SHARE = st.floats(0, 1)
@@ -17,14 +17,16 @@ SETTERS = st.sampled_from(["default", "calibration", "person"])
 
 
 def decided(confidence: float, at: float, low: OnLowConfidence, **about: bool) -> Decision:
-    return decide(confidence, Line(at, "person"), low, **{"sound": True, "supported": True, "judged": True} | about)
+    return decide(
+        confidence, Threshold(at, "person"), low, **{"sound": True, "supported": True, "judged": True} | about
+    )
 
 
 @given(SHARE, SHARE, LOW, SETTERS, st.booleans(), st.booleans(), st.booleans())
 def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
     confidence: float, at: float, low: OnLowConfidence, who: str, sound: bool, supported: bool, judged: bool
 ) -> None:
-    found = decide(confidence, Line(at, who), low, sound=sound, supported=supported, judged=judged)  # type: ignore[arg-type]
+    found = decide(confidence, Threshold(at, who), low, sound=sound, supported=supported, judged=judged)  # type: ignore[arg-type]
     at_line = round(confidence, 6) >= round(at, 6)
     assert found.accepted is (found.outcome == "accepted") is (at_line and sound and judged)
     assert found.reached is at_line
@@ -67,7 +69,7 @@ def test_why_says_what_speaks_against_the_answer() -> None:
     assert decided(0.7, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
     assert decided(0.69999999, 0.7, "flag").why == "Confidence 0.70 reaches the threshold of 0.70."
     assert "do not support every claim" in decided(0.8, 0.7, "flag", sound=False).why
-    doubted = decide(0.9, Line(0.7), "doubt", sound=True, supported=True, judged=True, doubts=("It may be 9.",))
+    doubted = decide(0.9, Threshold(0.7), "doubt", sound=True, supported=True, judged=True, doubts=("It may be 9.",))
     assert (doubted.outcome, doubted.why) == ("doubtful", "It may be 9.")
     assert "No judge could judge" in decided(0.8, 0.7, "flag", judged=False).why
 

@@ -13,7 +13,7 @@ from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
 from cragraph.models.cache import embedded
 from cragraph.models.grounding import Grounding, GroundingModel
-from cragraph.protocols import Embeddings, Judge, Notes, Told, stand_in
+from cragraph.protocols import Embeddings, Judge, Notes, YesNoSentence, stand_in
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge, chosen
 from cragraph.verification.judges.reading import Reading, Readings
@@ -56,7 +56,7 @@ class EncoderJudge:
     other: Judge | None = None
     words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
-    told: Callable[[str, Sequence[Passage]], Told | None] | None = None
+    told: Callable[[str, Sequence[Passage]], YesNoSentence | None] | None = None
     embeddings: Embeddings | None = None
     apart = True
 
@@ -74,7 +74,13 @@ class EncoderJudge:
         ]
 
     def _with_word(
-        self, claim: Claim, word: str, rest: Claim, verdict: Verdict, told: Told | None, passages: Sequence[Passage]
+        self,
+        claim: Claim,
+        word: str,
+        rest: Claim,
+        verdict: Verdict,
+        told: YesNoSentence | None,
+        passages: Sequence[Passage],
     ) -> Verdict:
         """The verdict on a claim that says yes or no, from the verdict on the `rest` of the claim and the sentence
         `told`."""

@@ -28,10 +28,10 @@ from cragraph.answers.answered import given_in, nearest
 from cragraph.answers.ranking import (
     BY_READER,
     BY_WORDS,
+    CERTAINTY,
     CHOICE,
     LIKELIEST,
     REWORDED,
-    SURE,
     AnswerRanker,
     Ranking,
     certainty,
@@ -249,7 +249,7 @@ def fit_choice(asked: Sequence[Asked]) -> list[float]:
 def fit_sure(certain: Sequence[tuple[str, list[float], bool]]) -> list[float]:
     """The head that says how likely the best candidate answers."""
     return logistic(
-        SURE,
+        CERTAINTY,
         np.array([f for _, f, _ in certain]),
         np.array([r for _, _, r in certain]),
         balance([s for s, _, _ in certain]),
@@ -321,7 +321,7 @@ def main() -> None:
     options = parser.parse_args()
     every = sets(options.data, options.limit)
     reader = Reader(remembered=200_000, folder=options.network)
-    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(SURE) - 1)]}
+    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(CERTAINTY) - 1)]}
     # All are judged, as which are the likeliest is what is to be fitted.
     ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER, LIKELIEST)
     asked = users(ranker) + of_folders(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
@@ -404,7 +404,7 @@ def main() -> None:
     for name, value in report.items():
         print(f"{name:16s}", {k: round(v, 3) if isinstance(v, float) else v for k, v in value.items()})
     print(dict(zip(CHOICE, heads["choice"], strict=True)))
-    print(dict(zip(SURE, heads["sure"], strict=True)))
+    print(dict(zip(CERTAINTY, heads["sure"], strict=True)))
 
 
 if __name__ == "__main__":
