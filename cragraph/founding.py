@@ -271,7 +271,7 @@ def validate_answer(
     return AnswerValidator(embed_model, config).validate_answer(answer, query, chunks)
 
 
-class Asked:
+class EngineResponse:
     """The response to a question: its text as ``str(response)``, its passages in `source_nodes`, all in `record`."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
@@ -287,13 +287,13 @@ class GraphEngine:
     def __init__(self) -> None:
         self._graph, self._times = create_graph(load_settings()).compile(), Counter[str]()
 
-    def query(self, question: str) -> Asked:
+    def query(self, question: str) -> EngineResponse:
         """The response to a question."""
         kept = min(KEPT + MORE * self._times[question], MOST_KEPT)
         self._times[question] += 1
         context = Context(top_k=kept, on_low_confidence="flag", max_crag_attempts=0)
         *_, state = self._graph.stream({"question": question}, context=context, stream_mode="values")
-        return Asked(state)
+        return EngineResponse(state)
 
 
 def rag_query_with_retry(

@@ -206,7 +206,7 @@ class Embeddings(Protocol):
     def embed_query(self, text: str) -> list[float]: ...
 
 
-class Store(Protocol):
+class PassageStore(Protocol):
     """A store of passages for search and reading: the embedded file, or a LangChain vector store.
 
     `where` filters by metadata and collection. The `retrieval_score` of found passages is 0..1.
@@ -342,7 +342,7 @@ class CallerParts(TypedDict, total=False):
 
     chat_model: "BaseChatModel | str | None"
     embeddings: Embeddings | str | None
-    store: "Store | VectorStore | str | PathLike[str] | None"
+    store: "PassageStore | VectorStore | str | PathLike[str] | None"
     retriever: "Retriever | BaseRetriever | VectorStore | str | None"
     reranker: "Reranker | BaseDocumentCompressor | str | None"
     judge: Judge | str | None

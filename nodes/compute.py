@@ -14,7 +14,7 @@ from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
-from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, Reading, StoredTables, compute, odds, read_query
+from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, StoredTables, TableReading, compute, odds, read_query
 from cragraph.tables.stored import is_row_of_table
 from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
@@ -84,7 +84,7 @@ class Compute:
         return self.tables.again(computed, filter_of(context, self.sources))
 
 
-def _run(readings: Sequence[Reading]) -> list[tuple[Reading, Computed]]:
+def _run(readings: Sequence[TableReading]) -> list[tuple[TableReading, Computed]]:
     """The readings that can be computed, with their results."""
     found = []
     for reading in readings:
@@ -95,6 +95,6 @@ def _run(readings: Sequence[Reading]) -> list[tuple[Reading, Computed]]:
     return found
 
 
-def _aside(reading: Reading) -> float:
+def _aside(reading: TableReading) -> float:
     """How much of a reading is not specific to its table."""
     return reading.features["vague"] + reading.features["aside"]

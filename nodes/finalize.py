@@ -43,7 +43,7 @@ EXCERPT = 300  # characters of such a passage, if no sentence of it shares a wor
 
 
 @dataclass(frozen=True)
-class Response:
+class FinalAnswer:
     """The end of a run: the answer, the decision and its reason; `checked` is the verification behind it."""
 
     answer: str
@@ -123,22 +123,22 @@ class Finalize:
         return response
 
 
-def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> Response:
+def respond(state: State, context: Context, weights: Mapping[str, Weights] | None = None) -> FinalAnswer:
     """The response to the best attempt by its decision; a person's decision goes before."""
     if state.said:
-        return Response(state.said, None, citations=state.cited)
+        return FinalAnswer(state.said, None, citations=state.cited)
     halted = [state.halted] if state.halted else []
     if not state.attempts:
         why = state.halted or too_little(state, context)
         # A reader of the answer alone must not take a missing store for documents without the answer.
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
-        return Response(answer, unanswered(context.unjudged_threshold, why), [why])
+        return FinalAnswer(answer, unanswered(context.unjudged_threshold, why), [why])
     attempt = chosen(state)
     decision, checked = decision_of(attempt, context), verification_of(attempt, context)
     if attempt["answer"] == IDK and decision is not None:
         if unknown := not_read(state):
             decision = replace(decision, why=f"{decision.why} {unknown}" if LEFT_OUT in unknown else unknown)
-        return Response(IDK, decision, [*halted, decision.why])
+        return FinalAnswer(IDK, decision, [*halted, decision.why])
     if decision is None or checked is None:
         return answered(attempt["answer"], attempt.get("context", []), None, None, halted, attempt.get("computed"))
     issues = [*halted, *([checked.unread] if checked.unread else []), *checked.issues]
@@ -157,7 +157,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
     return answered(attempt["answer"], attempt.get("context", []), decision, checked, said, attempt.get("computed"))
 
 
-def reply_to_doubt(ended: Response, state: State) -> Response:
+def reply_to_doubt(ended: FinalAnswer, state: State) -> FinalAnswer:
     """The reply to a doubt: yes if the previous answer holds, no if another replaces it."""
     if not state.doubted or ended.abstained or ended.decision is None:
         return ended
@@ -174,13 +174,17 @@ def not_read(state: State) -> str:
     return unread(state.asked or state.question, [passage["text"] for passage in state.held])
 
 
-def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]) -> Response:
+def left_of(
+    attempt: Attempt, checked: Verification, weights: Mapping[str, Weights], halted: Sequence[str]
+) -> FinalAnswer:
     """The pruned answer below the threshold; an abstention if nothing is left."""
     text, left = pruned(attempt["answer"], checked, weights)
     if not text:
         why = "No sentence of the answer is supported."
         gone = replace(checked, decision=replace(checked.decision, why=f"{checked.decision.why} {why}"))
-        return Response(IDK, gone.decision, [checked.decision.why, *halted, *checked.issues, why], gone, withheld=True)
+        return FinalAnswer(
+            IDK, gone.decision, [checked.decision.why, *halted, *checked.issues, why], gone, withheld=True
+        )
     removed = len(checked.claims) - len(left.claims)
     note = f"{removed} unsupported claims were removed from the answer, whose confidence was {checked.confidence:.2f}."
     said = [*([note] if removed else []), *([] if left.accepted else [left.decision.why]), *halted, *left.issues]
@@ -188,10 +192,10 @@ def left_of(attempt: Attempt, checked: Verification, weights: Mapping[str, Weigh
     return replace(response, withheld=bool(removed))
 
 
-def refused(decision: Decision, checked: Verification, issues: Sequence[str], context: Context) -> Response:
+def refused(decision: Decision, checked: Verification, issues: Sequence[str], context: Context) -> FinalAnswer:
     """An abstention; its issues do not quote the withheld answer, unless the claims are asked for."""
     told = [issue if context.show_claims else unquoted(issue) for issue in issues]
-    return Response(IDK, decision, told, checked, withheld=True)
+    return FinalAnswer(IDK, decision, told, checked, withheld=True)
 
 
 def unquoted(issue: str) -> str:
@@ -228,7 +232,7 @@ def answered(
     checked: Verification | None,
     issues: Sequence[str],
     computed: Computed | None = None,
-) -> Response:
+) -> FinalAnswer:
     """An answer with its citations and issues."""
     rows = len(computed["cited"]) if computed else sum(is_row(line) for line in answer.splitlines())
     text, citations = cite(
@@ -241,10 +245,10 @@ def answered(
     if checked and checked.unread:
         # A reader of the answer alone must see that its language was not read.
         text = f"{checked.unread}\n{text}"
-    return Response(text, decision, issues, checked, citations, computed)
+    return FinalAnswer(text, decision, issues, checked, citations, computed)
 
 
-def block(ended: Response, context: Context, corrections: int) -> dict[str, Any] | None:
+def block(ended: FinalAnswer, context: Context, corrections: int) -> dict[str, Any] | None:
     """The response's `verification`: in full only if asked for, empty if nothing was judged."""
     checked, decision = ended.checked, ended.decision
     if decision is None or not context.verify or (checked and checked.unjudged and not checked.claims_checked):

@@ -23,7 +23,7 @@ CHOICES: Final = {
 ACTION: Final = "answer"  # the action that LangChain's pages for people show
 
 
-class Decision(BaseModel):
+class ReviewDecision(BaseModel):
     """A person's choice: the value of `Command(resume=…)`."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
@@ -72,7 +72,7 @@ class Review:
         while True:
             came = interrupt(question)
             try:
-                decision = Decision.model_validate(came)
+                decision = ReviewDecision.model_validate(came)
                 break
             except ValidationError as error:
                 why = "; ".join(e["msg"].removeprefix("Value error, ") for e in error.errors())

@@ -51,7 +51,7 @@ def doctor(settings_of: Any, json: JsonOption = False) -> None:
 
 
 @dataclass(frozen=True)
-class Check:
+class Diagnosis:
     """One finding. `fix` is the line that mends it, empty where all is well."""
 
     name: str
@@ -64,7 +64,7 @@ class Check:
         object.__setattr__(self, "fix", mask(printable(self.fix)))
 
 
-def examine(settings: Settings) -> list[Check]:
+def examine(settings: Settings) -> list[Diagnosis]:
     """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
     checks = [python(), package("onnxruntime"), package("chromadb")]
     if settings.embeddings == "embedded":
@@ -74,22 +74,24 @@ def examine(settings: Settings) -> list[Check]:
     return [*checks, _probed("store", lambda: store(settings)), *models(settings)]
 
 
-def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
     """Python 3.11 to 3.13."""
     running = f"{version[0]}.{version[1]}"
     if (3, 11) <= version <= (3, 13):
-        return Check("python", True, f"Python {running}")
-    return Check("python", False, f"Python {running}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it")
+        return Diagnosis("python", True, f"Python {running}")
+    return Diagnosis(
+        "python", False, f"Python {running}; wanted 3.11 to 3.13", "install Python 3.13 and cragraph into it"
+    )
 
 
-def package(name: str) -> Check:
+def package(name: str) -> Diagnosis:
     """Whether a package that cragraph is built on can be imported."""
     untold()
     try:
         module = import_module(name)
     except ImportError as error:  # also where its compiled part does not fit this machine
-        return Check(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
-    return Check(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
+        return Diagnosis(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
+    return Diagnosis(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
 
 
 def weights() -> str:
@@ -107,13 +109,13 @@ def store(settings: Settings) -> str:
         return f"{settings.store}: {number_of(documents, 'document')}, {number_of(chunks, 'chunk')}"
 
 
-def models(settings: Settings) -> list[Check]:
+def models(settings: Settings) -> list[Diagnosis]:
     """The models by name: without any, the embedded parts answer, and that is well too."""
     chosen = (settings.model, settings.judge_model, settings.embeddings)
     named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
     if not named:
         hint = ollama_hint(settings.ollama_host)
-        return [Check("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
+        return [Diagnosis("models", True, f"no chat model chosen: the embedded parts answer. {hint}".strip(". "))]
     ollama = [name for name in named if name.startswith("ollama:")]
     checks = [_buildable(name) for name in named if name not in (*ollama, settings.embeddings)]
     if settings.embeddings in named and settings.embeddings not in ollama:
@@ -124,7 +126,7 @@ def models(settings: Settings) -> list[Check]:
     return checks + [_examined(settings, name) for name in chats]
 
 
-def _examined(settings: Settings, name: str) -> Check:
+def _examined(settings: Settings, name: str) -> Diagnosis:
     """What a chat model has shown to be worth; that it was not examined is no fault."""
 
     def told() -> str:
@@ -144,47 +146,49 @@ def embeddings(settings: Settings) -> str:
     return f"{getattr(model, 'name', settings.embeddings)} can be built; it was not asked"
 
 
-def _ollama(names: Sequence[str], settings: Settings) -> list[Check]:
+def _ollama(names: Sequence[str], settings: Settings) -> list[Diagnosis]:
     # Imported here: httpx costs start-up time that `--help` does not have.
     import httpx
 
-    checks: list[Check] = []
+    checks: list[Diagnosis] = []
     try:
         url = ollama_url(settings.base_url or settings.ollama_host)
         told = http.fetched(f"{url}/api/version", seconds=PATIENCE_S).raise_for_status()
         through = http.in_the_way(url)
-        checks.append(Check("ollama server", True, f"Ollama {http.json_of(told)['version']} at {url}{through}"))
+        checks.append(Diagnosis("ollama server", True, f"Ollama {http.json_of(told)['version']} at {url}{through}"))
         for name in names:
             shown = http.fetched(f"{url}/api/show", {"model": name.removeprefix("ollama:")}, seconds=PATIENCE_S)
             checks += _model(name, shown.status_code, http.json_of(shown), settings)
     except (TimeoutError, httpx.TimeoutException):
         fix = "restart `ollama serve`, or wait until it has loaded its model"
-        checks.append(Check("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
+        checks.append(Diagnosis("ollama server", False, f"the server at {url} did not answer in {PATIENCE_S:g} s", fix))
     except httpx.TransportError:
         fix = "start it with `ollama serve`, or set OLLAMA_HOST"
         where = f"no Ollama server can be reached at {url}{http.in_the_way(url)}"
-        checks.append(Check("ollama server", False, where, fix))
+        checks.append(Diagnosis("ollama server", False, where, fix))
     except (ModelError, SettingsError) as error:
         checks.append(_failed("ollama server", error))
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         what = f"what answers at {url} is not Ollama ({type(error).__name__})"
-        checks.append(Check("ollama server", False, what, "set OLLAMA_HOST to the address of an Ollama server"))
+        checks.append(Diagnosis("ollama server", False, what, "set OLLAMA_HOST to the address of an Ollama server"))
     return checks
 
 
-def _model(name: str, status: int, shown: Any, settings: Settings) -> list[Check]:
+def _model(name: str, status: int, shown: Any, settings: Settings) -> list[Diagnosis]:
     plain = name.removeprefix("ollama:")
     if status == 404:
-        return [Check(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
+        return [Diagnosis(f"model {name}", False, f"the model {plain!r} is not pulled", f"ollama pull {plain}")]
     if status >= 400:
         reason = shown.get("error", "")
-        return [Check(f"model {name}", False, f"the server answered {status}: {reason}", f"ollama pull {plain}")]
+        return [Diagnosis(f"model {name}", False, f"the server answered {status}: {reason}", f"ollama pull {plain}")]
     able = shown.get("capabilities") or []
     wanted = "embedding" if name == settings.embeddings else "completion"
     if able and wanted not in able:
         what = f"the model {plain!r} can do {', '.join(able)}; wanted {wanted}"
-        return [Check(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
-    checks = [Check(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")]
+        return [Diagnosis(f"model {name}", False, what, f"choose a model for {wanted} from `ollama list`")]
+    checks = [
+        Diagnosis(f"model {name}", True, f"pulled, {shown.get('details', {}).get('parameter_size', 'size unknown')}")
+    ]
     if wanted == "completion":
         info: dict[str, Any] = shown.get("model_info") or {}
         longest = next((value for key, value in info.items() if key.endswith(".context_length")), None)
@@ -192,7 +196,7 @@ def _model(name: str, status: int, shown: Any, settings: Settings) -> list[Check
     return checks
 
 
-def _context(name: str, settings: Settings, longest: int | None) -> Check:
+def _context(name: str, settings: Settings, longest: int | None) -> Diagnosis:
     """Whether the largest prompt, with the passages of a correction and the reply, fits into the context."""
     room = min(settings.num_ctx, longest or settings.num_ctx)
     prompts = [Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
@@ -203,14 +207,16 @@ def _context(name: str, settings: Settings, longest: int | None) -> Check:
     needed = int((frame + passages + reply) * (1 + budget.MARGIN)) + reply
     title = f"context of {name}"
     if needed <= room:
-        return Check(title, True, f"the largest prompt needs about {needed} of {room} tokens")
+        return Diagnosis(title, True, f"the largest prompt needs about {needed} of {room} tokens")
     detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
     if longest is not None and longest < needed:
-        return Check(title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context")
-    return Check(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
+        return Diagnosis(
+            title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context"
+        )
+    return Diagnosis(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
 
 
-def _buildable(name: str) -> Check:
+def _buildable(name: str) -> Diagnosis:
     def built() -> str:
         chat_model(name)
         return "can be built; its server was not asked"
@@ -218,14 +224,14 @@ def _buildable(name: str) -> Check:
     return _probed(f"model {name}", built)
 
 
-def _probed(name: str, probe: Callable[[], str]) -> Check:
+def _probed(name: str, probe: Callable[[], str]) -> Diagnosis:
     try:
-        return Check(name, True, probe())
+        return Diagnosis(name, True, probe())
     except CragError as error:
         return _failed(name, error)
 
 
-def _failed(name: str, error: CragError) -> Check:
+def _failed(name: str, error: CragError) -> Diagnosis:
     """Our messages end with what to do, after the last colon."""
     detail, _, fix = str(error).rpartition(": ")
-    return Check(name, False, detail or str(error), fix.rstrip("."))
+    return Diagnosis(name, False, detail or str(error), fix.rstrip("."))

@@ -61,7 +61,7 @@ class Columns:
     @classmethod
     def of(cls, rows: Iterable[tuple[dict[str, str], Iterable[str]]], sample: int) -> "Columns":
         """The table of all rows, each with what is in doubt of it, in sentences."""
-        made, growing, part = cls(sample), dict[str, _Growing](), list[dict[str, str]]()
+        made, growing, part = cls(sample), dict[str, _OpenColumn](), list[dict[str, str]]()
         for values, doubts in rows:
             made.doubts.update(dict.fromkeys(doubts))
             if TOTAL.fullmatch(next(iter(values.values()), "").strip(" :*")):
@@ -75,9 +75,9 @@ class Columns:
         made.profiles = [column.profile(name) for name, column in growing.items()]
         return made
 
-    def _pack(self, rows: list[dict[str, str]], growing: "dict[str, _Growing]") -> None:
+    def _pack(self, rows: list[dict[str, str]], growing: "dict[str, _OpenColumn]") -> None:
         for name in {name: None for row in rows for name in row}:
-            growing.setdefault(name, _Growing(late=self.rows > 0))
+            growing.setdefault(name, _OpenColumn(late=self.rows > 0))
         for number, (name, column) in enumerate(growing.items()):
             values = [row.get(name, "") for row in rows]
             column.add(name, values)
@@ -99,7 +99,7 @@ def unpacked(data: bytes) -> str:
     return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
-class _Growing:
+class _OpenColumn:
     """What is known of a column so far."""
 
     def __init__(self, *, late: bool) -> None:

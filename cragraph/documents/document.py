@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.columns import TABLE_ROWS, Columns
-from cragraph.documents.table_text import Table, header_line, row_lines
+from cragraph.documents.table_text import TextTable, header_line, row_lines
 from cragraph.language.cells import CELLS, Span
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -195,7 +195,7 @@ class Writer:
         if line := one_line(text):
             self._write(line, "row", fields=fields, cells=cells if line == text else ())
 
-    def table(self, table: Table, *, labelled: bool | None = None, doubts: Sequence[str] = ()) -> None:
+    def table(self, table: TextTable, *, labelled: bool | None = None, doubts: Sequence[str] = ()) -> None:
         """Write a table as rows with their column headings; `doubts` hold for each row."""
         header, apart = one_line(header_line(table))[:LONGEST_VALUE], True
         self._tables += 1

@@ -36,7 +36,7 @@ TWO_WAYS: Final = (
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
-class Row(NamedTuple):
+class SheetRow(NamedTuple):
     """The filled cells of a row by column.
 
     `spans` has the number of columns of merged cells, `downs` the number of rows. The others are sets of columns:
@@ -63,7 +63,7 @@ class Merged(NamedTuple):
     right: int
 
 
-def merged_rows(rows: Iterable[Row], merges: Iterable[Merged]) -> Iterator[Row]:
+def merged_rows(rows: Iterable[SheetRow], merges: Iterable[Merged]) -> Iterator[SheetRow]:
     """The rows; a cell merged downwards is repeated in each of its rows that has other cells."""
     starting: dict[int, list[Merged]] = {}
     for one in merges:
@@ -97,7 +97,7 @@ def _is_figure(value: Scalar) -> bool:
 
 
 def sheet_drafts(
-    rows: Iterable[Row], limits: Limits, reading: Reading = str, *, by_place: bool = True
+    rows: Iterable[SheetRow], limits: Limits, reading: Reading = str, *, by_place: bool = True
 ) -> Iterator[Draft]:
     """Drafts of a sheet: rows in groups, or one draft per row if a column holds text.
 
@@ -131,7 +131,7 @@ def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
         yield row._replace(of_figures=tuple(doubts)) if doubts else row
 
 
-def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Iterator[Record]:
+def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> Iterator[Record]:
     """The filled rows of a sheet.
 
     Rows that can only be headings, at the top of the sheet or after a blank row, with figures below, name the columns
@@ -140,9 +140,9 @@ def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Itera
     name.
     """
     source = iter(rows)
-    ahead: deque[Row] = deque()
+    ahead: deque[SheetRow] = deque()
     names: dict[int, str] = {}
-    caption, above, fresh, number = "", list[Row](), True, 0
+    caption, above, fresh, number = "", list[SheetRow](), True, 0
     while True:
         while len(ahead) <= _HEADINGS and (following := next(source, None)) is not None:
             ahead.append(following)
@@ -177,7 +177,7 @@ def records(rows: Iterable[Row], limits: Limits, *, lists: bool = True) -> Itera
     yield from (_record(one, {}, caption) for one in above)
 
 
-def _record(row: Row, names: Mapping[int, str], caption: str) -> Record:
+def _record(row: SheetRow, names: Mapping[int, str], caption: str) -> Record:
     if not names and len(row.cells) == 1 and not row.missing:
         return Record(row.number, caption, {"": next(iter(row.cells.values()))})
 
@@ -210,11 +210,11 @@ def put(values: dict[str, Scalar], name: str, value: Scalar) -> None:
     values[name] = f"{values[name]} / {value}" if name in values else value
 
 
-def _doubts(row: Row, shared: Sequence[int]) -> tuple[tuple[str, Sequence[int]], ...]:
+def _doubts(row: SheetRow, shared: Sequence[int]) -> tuple[tuple[str, Sequence[int]], ...]:
     return ((UNCALCULATED, row.missing), (FAULTY, row.faulty), (SHARED, shared), (TWO_WAYS, row.doubtful))
 
 
-def _heading_rows(row: Row, below: Sequence[Row], *, known: bool) -> int:
+def _heading_rows(row: SheetRow, below: Sequence[SheetRow], *, known: bool) -> int:
     """The number of heading rows from this row on; 0 for a row of values."""
     texts = [str(cell) for cell in row.cells.values()]
     if len(texts) < 2 or not (is_heading(texts) or is_series(texts)):
@@ -241,7 +241,7 @@ def _heading_rows(row: Row, below: Sequence[Row], *, known: bool) -> int:
     return count if count > 1 or len(set(texts)) > 1 else 0
 
 
-def _has_figures(row: Row) -> bool:
+def _has_figures(row: SheetRow) -> bool:
     return any(isinstance(cell, int | float) or is_number(str(cell)) for cell in row.cells.values())
 
 
@@ -255,7 +255,7 @@ def is_series(texts: Sequence[str]) -> bool:
     return len(numbers) > 2 and len(steps) == 1 and steps != {0.0} and not is_number(texts[0])
 
 
-def _names(rows: Sequence[Row]) -> dict[int, str]:
+def _names(rows: Sequence[SheetRow]) -> dict[int, str]:
     """One name per column: its heading cells from top to bottom; a spanning cell counts for each column."""
     parts: dict[int, dict[str, None]] = {}
     for at, row in enumerate(rows):

@@ -23,7 +23,7 @@ class Break(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class SplitUnit:
     """A piece `[start, end)` of a block that is never cut; `leads` if it must stay with the next unit."""
 
     start: int
@@ -33,7 +33,7 @@ class Unit:
     leads: bool = False
 
 
-def units_of(document: Document, size: int) -> Iterator[Unit]:
+def units_of(document: Document, size: int) -> Iterator[SplitUnit]:
     """The units of a document in order, each of at most `size` characters, covering every word."""
     text, pages = document.text, document.page_starts
     blocks = covering(text, document.blocks)
@@ -52,7 +52,7 @@ def units_of(document: Document, size: int) -> Iterator[Unit]:
         for start, end in spans:
             inner = Break.SENTENCE
             for piece in _words(text, start, end, size):
-                yield Unit(*piece, cut if piece[0] == block.start else inner, block, leads)
+                yield SplitUnit(*piece, cut if piece[0] == block.start else inner, block, leads)
                 inner = Break.WORD
 
 
@@ -141,7 +141,7 @@ def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
         )
 
 
-def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
+def _reach(units: Sequence[SplitUnit], first: int, fresh: int, size: int) -> int:
     """The end (exclusive) of a chunk that begins at `first` with an overlap up to `fresh`.
 
     A section, a page or a record ends it. Headings at its end move to the next chunk.
@@ -164,7 +164,7 @@ def _reach(units: Sequence[Unit], first: int, fresh: int, size: int) -> int:
     return len(units)
 
 
-def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overlap: int) -> int:
+def _overlapping(units: Sequence[SplitUnit], first: int, last: int, size: int, overlap: int) -> int:
     """The first unit of the overlap, which the next chunk repeats: whole units of prose."""
     whole = ("row", "code")
     if last >= len(units) or units[last].cut >= Break.PAGE or units[last].block.kind in whole:
@@ -180,7 +180,9 @@ def _overlapping(units: Sequence[Unit], first: int, last: int, size: int, overla
     return start
 
 
-def _passage(document: Document, units: Sequence[Unit], index: int, paths: Sequence[tuple[Heading, ...]]) -> Passage:
+def _passage(
+    document: Document, units: Sequence[SplitUnit], index: int, paths: Sequence[tuple[Heading, ...]]
+) -> Passage:
     start, end = units[0].start, units[-1].end
     text = document.text[start:end]
     metadata = {**document.metadata, "format": document.format, "title": document.title, **units[0].block.fields}
@@ -219,7 +221,7 @@ def _passage(document: Document, units: Sequence[Unit], index: int, paths: Seque
     )
 
 
-def _row(unit: Unit, text: str, start: int) -> Row:
+def _row(unit: SplitUnit, text: str, start: int) -> Row:
     """A row with offsets in the passage that begins at `start`; of a cut row, the cells in this piece."""
     block, cells = unit.block, list[Cell]()
     for name, first, last in block.cells:

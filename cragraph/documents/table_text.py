@@ -22,7 +22,7 @@ _MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Cells by row; the first `headers` rows are headings; `names` are the headings of an earlier part of the table."""
 
     rows: Sequence[Sequence[str]]
@@ -53,12 +53,12 @@ def is_heading(row: Sequence[str]) -> bool:
     return bool(cells) and not any(is_number(cell) and not is_year(cell) for cell in cells)
 
 
-def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Table:
+def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> TextTable:
     """A table of the non-empty rows. The first `marked` rows are headings; else the first row if it can be one, and the
     second too if it divides the first row's names."""
     rows = [row for row in grid if any(row)]
     marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]))
-    return Table(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
+    return TextTable(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
 
 
 def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
@@ -75,7 +75,7 @@ def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
     return len(named) > 0 and (spanned or beside)
 
 
-def full_names(table: Table) -> list[str]:
+def full_names(table: TextTable) -> list[str]:
     """One heading per column: its heading cells from top to bottom without repetitions."""
     parts: list[dict[str, None]] = [{} for _ in range(max(map(len, table.rows), default=0))]
     for row in table.rows[: table.headers]:
@@ -84,7 +84,7 @@ def full_names(table: Table) -> list[str]:
     return [" ".join(filter(None, part)) for part in parts]
 
 
-def column_names(table: Table) -> list[str]:
+def column_names(table: TextTable) -> list[str]:
     """The labels of cells: the lowest headings (years of dates) if they distinguish the columns, else the full
     headings."""
     if table.names:
@@ -102,13 +102,13 @@ def column_names(table: Table) -> list[str]:
     return [lowest[0], *years] if years and len(set(years)) == len(dates) else lowest
 
 
-def header_line(table: Table) -> str:
+def header_line(table: TextTable) -> str:
     """Caption and column headings on one line, as the header of the table's chunks."""
     names = SEPARATOR.join(name for name in table.names or full_names(table) if name)
     return SEPARATOR.join(part for part in (table.caption, names) if part)
 
 
-def row_lines(table: Table, *, labelled: bool | None = None) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def row_lines(table: TextTable, *, labelled: bool | None = None) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Lines of the table, each with the offsets of its cells; the heading line has none.
 
     With `labelled` the first column names the row and goes without its heading. None decides by the cells: the first

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from cragraph.errors import StoreError
 from cragraph.language.cells import CELLS, Row, kept, rows_of
-from cragraph.protocols import Notes, Store
+from cragraph.protocols import Notes, PassageStore
 from cragraph.store.filters import Where, fits
 from cragraph.types import Part, Passage
 
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 class Neighbours:
     """Finds the chunks around passages in a store; notes unknown passages and failures."""
 
-    store: Store
+    store: PassageStore
 
     def __call__(self, passages: Sequence[Passage], size: Size, where: Where, notes: Notes) -> list[Passage]:
         """The passages with `around`: `size` chunks on each side, or the chunks of the section, that fit `where`."""
@@ -66,7 +66,7 @@ def all_read(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def surroundings(
-    passages: Sequence[Passage], store: Store, size: Size, *, where: Where = None, most: int = MOST_CHARACTERS
+    passages: Sequence[Passage], store: PassageStore, size: Size, *, where: Where = None, most: int = MOST_CHARACTERS
 ) -> list[Passage]:
     """The passages with the chunks `around` each, best passage first, so that none is read twice.
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cragraph.errors import InputError, ModelError, SettingsError, StoreError
 from cragraph.language.words import keywords, plain_years
-from cragraph.protocols import Notes, Store, reason_of
+from cragraph.protocols import Notes, PassageStore, reason_of
 from cragraph.search.fusion import Curves, Mode, Ranking, distinct_queries, falling, fuse
 from cragraph.search.questions import Decompose
 from cragraph.store.filters import Where
@@ -71,7 +71,7 @@ class SearchRetriever:
     beside 1. `weights` are multiplied into the relevance.
     """
 
-    store: Store
+    store: PassageStore
     mode: Mode = "hybrid"
     weights: SourceWeights = field(default_factory=SourceWeights)
     expand: Expander | None = field(default_factory=Decompose)

@@ -2,7 +2,7 @@
 
 from cragraph.tables.engine import compute
 from cragraph.tables.matching import Near
-from cragraph.tables.reading import FLOOR, RIVAL, TIED, Plan, Reading, odds, read_query
+from cragraph.tables.reading import FLOOR, RIVAL, TIED, Plan, TableReading, odds, read_query
 from cragraph.tables.stored import StoredTables
 
-__all__ = ["FLOOR", "RIVAL", "TIED", "Near", "Plan", "Reading", "StoredTables", "compute", "odds", "read_query"]
+__all__ = ["FLOOR", "RIVAL", "TIED", "Near", "Plan", "StoredTables", "TableReading", "compute", "odds", "read_query"]

@@ -46,7 +46,7 @@ MOST_VALUES: Final = 5_000  # different values of a column whose every word is h
 DERIVED: Final = 5  # letters from which on a word that begins another is taken for what it is derived from
 
 
-class Named(NamedTuple):
+class NamedColumn(NamedTuple):
     """Values of cells that some words name: the condition, the words, whether only a part of the value is said."""
 
     condition: Condition
@@ -92,12 +92,12 @@ class Matching:
 
     # -- values of cells ---------------------------------------------------------------------------------------
 
-    def named(self, among: Collection[int]) -> list[Named]:
+    def named(self, among: Collection[int]) -> list[NamedColumn]:
         """The values of cells that some words of the question name, the most of each column."""
         among = {n for n in among if n in self.at and (not self.at[n].light or self.at[n].text[:1].isupper())}
         if compared := self.asked.compared:
             among -= self.within(*compared.span("figure"))
-        found: list[Named] = []
+        found: list[NamedColumn] = []
         for column in self.table.columns.values():
             if column.kind == "text":
                 found += self._text_values(column, among)
@@ -107,13 +107,13 @@ class Matching:
                 found += self._of_number(column)
         # A word is one value's: the one that says most of it.
         found.sort(key=lambda one: (one.partial, -len(one.tokens), one.several))
-        kept: list[Named] = []
+        kept: list[NamedColumn] = []
         for one in found:
             if not any(one.tokens & other.tokens for other in kept):
                 kept.append(one)
         return [*kept, *self.flags(among - used_by(kept))]
 
-    def _text_values(self, column: Column, among: set[int]) -> list[Named]:
+    def _text_values(self, column: Column, among: set[int]) -> list[NamedColumn]:
         by_stem: dict[str, set[int]] = {}
         for n in among:
             for word in (self.at[n].stem, *map(stem, same_words(self.at[n]))):
@@ -125,12 +125,12 @@ class Matching:
             if own == words or own - self.about - SAID - self.column_words:
                 tokens = frozenset(n for w in own for n in by_stem[w])
                 hits.setdefault((tokens, own, own == words), []).append(value)
-        groups: list[Named] = []
+        groups: list[NamedColumn] = []
         for tokens, own, whole in sorted(hits, key=lambda hit: (-len(hit[1]), not hit[2])):
             if own and not any(tokens & one.tokens for one in groups):
                 values = hits[tokens, own, whole]
                 condition: Condition = {"column": column.name, "test": "=", "values": values}
-                groups.append(Named(condition, tokens, not whole, len(values) > 1 and not whole))
+                groups.append(NamedColumn(condition, tokens, not whole, len(values) > 1 and not whole))
         if len(groups) < 2:
             return groups
         # "July and August together" are both; what is denied is none of them.
@@ -138,7 +138,7 @@ class Matching:
         tokens = frozenset(n for one in groups for n in one.tokens)
         condition = {**groups[0].condition, "values": [v for one in groups for v in one.condition["values"]]}
         several = all(self.at[n].stem in self.about for n in tokens) or any(one.several for one in groups)
-        return [Named(condition, tokens, any(one.partial for one in groups), several)]
+        return [NamedColumn(condition, tokens, any(one.partial for one in groups), several)]
 
     def _values(self, column: Column) -> Mapping[str, frozenset[str]]:
         """The values of a column with their words; of very many, those alone that the question says word for word."""
@@ -146,7 +146,7 @@ class Matching:
             return _values_of(self.table, column.name)
         return {value: frozenset(content_words(value)) for value in column.found(self.asked.phrases)}
 
-    def _dates(self, column: Column, among: set[int]) -> list[Named]:
+    def _dates(self, column: Column, among: set[int]) -> list[NamedColumn]:
         """Months and years that the question names, where the column holds them."""
         dated = column.kind == "date"
         days = [str(day) for day in column.known if day is not None]
@@ -175,9 +175,11 @@ class Matching:
             tokens |= self.within(before.start(1), before.start(1) + 1)
         if not values or (test != "=" and len(values) > 1):
             return []
-        return [Named(cast(Condition, {"column": column.name, "test": test, "values": values}), tokens, False, False)]
+        return [
+            NamedColumn(cast(Condition, {"column": column.name, "test": test, "values": values}), tokens, False, False)
+        ]
 
-    def _of_number(self, column: Column) -> list[Named]:
+    def _of_number(self, column: Column) -> list[NamedColumn]:
         """The rows of "one-bed flats": a number before the singular of a column's word."""
         words = words_of_column(column)
         for n, token in self.at.items():
@@ -188,10 +190,10 @@ class Matching:
             number = int(token.text) if token.text.isdigit() else _ONES.get(token.text.casefold())
             if number and Decimal(number) in column.known and between in ("-", " "):
                 condition: Condition = {"column": column.name, "test": "=", "values": [str(number)]}
-                return [Named(condition, frozenset({n, n + 1}), False, False)]
+                return [NamedColumn(condition, frozenset({n, n + 1}), False, False)]
         return []
 
-    def flags(self, among: set[int]) -> list[Named]:
+    def flags(self, among: set[int]) -> list[NamedColumn]:
         """Columns of yes and no that the question names, and whether it wants the no."""
         found = []
         for column in (column for column in self.table.columns.values() if column.kind == "flag"):
@@ -204,13 +206,13 @@ class Matching:
                 found.append(self._flag(column, tokens, partial=len(said) < len(words)))
         return found
 
-    def _flag(self, column: Column, tokens: frozenset[int], *, partial: bool) -> Named:
+    def _flag(self, column: Column, tokens: frozenset[int], *, partial: bool) -> NamedColumn:
         """The rows that say yes to a column, or no where the question denies."""
         denied = self.asked.denied
         said = (value for value in column.values if value and (value.casefold() in NO) == bool(denied))
         value = next(said, "no" if denied else "yes")
         extra = self.within(*denied.span()) if denied else set[int]()
-        return Named({"column": column.name, "test": "=", "values": [value]}, tokens | extra, partial, False)
+        return NamedColumn({"column": column.name, "test": "=", "values": [value]}, tokens | extra, partial, False)
 
     # -- columns of figures ------------------------------------------------------------------------------------
 
@@ -328,7 +330,7 @@ class Matching:
         second = max((value for value, column, _ in values if column is not best[1]), default=0.0)
         return Chosen(best[1], frozenset({best[2]}), False, True, second > 0.95 * best[0])
 
-    def compared(self, among: set[int]) -> Named | None:
+    def compared(self, among: set[int]) -> NamedColumn | None:
         """The column and bound of "more than 10 days"."""
         match = self.asked.compared
         assert match is not None
@@ -349,7 +351,7 @@ class Matching:
             return None  # pounds are not compared with euros
         said = frozenset(n for n in own if unit or not match["unit"] or self.at[n].start < match.start("unit"))
         bound = {"column": chosen.column.name, "test": (">" if upwards else "<") + "=" * equal, "values": [figure]}
-        return Named(cast(Condition, bound), said | chosen.tokens, chosen.implied, False)
+        return NamedColumn(cast(Condition, bound), said | chosen.tokens, chosen.implied, False)
 
     # -- rows and subjects -------------------------------------------------------------------------------------
 
@@ -462,12 +464,12 @@ def _is_month(token: Token) -> bool:
     return token.text.casefold() in MONTHS and (token.text[0].isupper() or len(token.text) > 3)
 
 
-def used_by(named: Sequence[Named]) -> set[int]:
+def used_by(named: Sequence[NamedColumn]) -> set[int]:
     """The words that some values, flags or bounds account for."""
     return {n for one in named for n in one.tokens}
 
 
-def where_of(named: Sequence[Named], chosen: Chosen | None) -> list[Condition]:
+def where_of(named: Sequence[NamedColumn], chosen: Chosen | None) -> list[Condition]:
     """The conditions of what is named, but for those on the chosen column."""
     own = chosen.column.name if chosen else None
     return sorted_where([one.condition for one in named if one.condition["column"] != own])

@@ -38,7 +38,7 @@ from cragraph.tables.matching import (
     PERCENT,
     Chosen,
     Matching,
-    Named,
+    NamedColumn,
     Near,
     dimensions_of,
     sorted_where,
@@ -73,7 +73,7 @@ Tokens = set[int] | frozenset[int]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """A query that a question may mean, and the chance that it does, 0..1; `table` is what it is put to."""
 
     query: Query
@@ -87,13 +87,13 @@ class Reading:
 class Plan(NamedTuple):
     """What came of asking for a query: the reading, or that no table holds what is asked (`declined`)."""
 
-    reading: Reading | None = None
+    reading: TableReading | None = None
     declined: bool = False
 
 
 def read_query(
     question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
-) -> list[Reading]:
+) -> list[TableReading]:
     """What a question may compute over some tables, the likeliest first; empty where it computes nothing.
 
     `passages` are looked through for what a text adds to a figure of a table, or takes off.
@@ -116,7 +116,7 @@ def read_query(
     return sorted(readings, key=lambda reading: -reading.chance)
 
 
-def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> Reading | None:
+def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> TableReading | None:
     """How likely a query that somebody else wrote is what a question asks; None where it leaves out what that is."""
     return _Over(Asked(question), table, near).weighed(query)
 
@@ -146,7 +146,7 @@ class _Said(TypedDict, total=False):
 class _Over(Matching):
     """One question put to one table."""
 
-    def readings(self, passages: Sequence[Passage]) -> Iterator[Reading | None]:
+    def readings(self, passages: Sequence[Passage]) -> Iterator[TableReading | None]:
         """The queries that the question may be, over this table."""
         asked = self.asked
         if asked.money and passages:
@@ -168,7 +168,7 @@ class _Over(Matching):
 
     # -- one operation each ------------------------------------------------------------------------------------
 
-    def _added(self, operation: Operation) -> Reading | None:
+    def _added(self, operation: Operation) -> TableReading | None:
         """The sum or mean of a column over the rows that are named."""
         asked, named = self.asked, self.named(self.every)
         chosen = self.column(self.every - used_by(named))
@@ -181,7 +181,7 @@ class _Over(Matching):
             return None
         return self._reading(operation, chosen, named, quiet=quiet)
 
-    def _counted(self) -> Reading | None:
+    def _counted(self) -> TableReading | None:
         """How many rows, or the sum of a column whose name is what is counted."""
         asked, head, named = self.asked, self.asked.counted, self.named(self.every)
         used = used_by(named)
@@ -225,7 +225,7 @@ class _Over(Matching):
             "count", None, conditions, generic=generic, words={*subject, *([min(heads)] if generic else [])}
         )
 
-    def _extreme(self) -> Reading | None:
+    def _extreme(self) -> TableReading | None:
         """The row, or the group, with the most of a column or the least."""
         asked, match = self.asked, self.asked.superlative
         assert match is not None
@@ -262,14 +262,14 @@ class _Over(Matching):
             more |= {"group": group, "of": "sum"}
         return self._reading(operation, chosen, named, more, words=words)
 
-    def _list(self) -> Reading | None:
+    def _list(self) -> TableReading | None:
         """The rows beyond a bound."""
         named = self.named(self.every)
         compared = self.compared(self.every - used_by(named))
         lists = self.asked.lower.startswith(("which", "what", "list", "show", "who", "name", "give"))
         return self._reading("list", None, [*named, compared]) if compared is not None and lists else None
 
-    def _two(self) -> Reading | None:
+    def _two(self) -> TableReading | None:
         """Two rows, or two columns, against each other."""
         asked = self.asked
         split = asked.lower.find(" than ") if asked.than else -1
@@ -293,7 +293,7 @@ class _Over(Matching):
 
     def _sides(
         self, left: tuple[int, int], right: tuple[int, int], dimension: str, own: set[int]
-    ) -> tuple[Operand, Operand, list[Named], list[Chosen]] | None:
+    ) -> tuple[Operand, Operand, list[NamedColumn], list[Chosen]] | None:
         """Two operands: what is said on one side alone of a column holds for the other side as well."""
         parts = [self.within(start, end) - own for start, end in (left, right)]
         outside = self.every - parts[0] - parts[1] - own
@@ -330,7 +330,7 @@ class _Over(Matching):
         words = re.finditer(r"\b\w+er\b|\bmore\b|\bless\b|\bworse\b", self.asked.lower)
         return next((m for m in words if pole(m[0]) and m.start() < before), None)
 
-    def _share(self) -> Reading | None:
+    def _share(self) -> TableReading | None:
         """What part of a column, or of the rows, some rows make up."""
         conditions = self.named(self.every)
         if not conditions:
@@ -342,7 +342,7 @@ class _Over(Matching):
         whole: Operand = {"column": chosen.column.name if chosen else "", "where": []}
         return self._reading("share", chosen, conditions, {"against": whole}, words=heads)
 
-    def _growth(self) -> Reading | None:
+    def _growth(self) -> TableReading | None:
         """From one period to another: two columns, or rows of two periods; from the first to the last where none is
         named."""
         asked = self.asked
@@ -385,7 +385,7 @@ class _Over(Matching):
         more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
         return self._reading("growth", chosen, named, more, words=said)
 
-    def _adjusted(self, passages: Sequence[Passage]) -> Reading | None:
+    def _adjusted(self, passages: Sequence[Passage]) -> TableReading | None:
         """A price of a row with what a text says is added to it, or taken off."""
         named = self.named(self.every)
         chosen = self.column(self.every - used_by(named), dimension="money") if named else None
@@ -407,10 +407,10 @@ class _Over(Matching):
         self,
         operation: Operation,
         chosen: Chosen | None,
-        named: Sequence[Named],
+        named: Sequence[NamedColumn],
         more: Mapping[str, Any] | None = None,
         **said: Unpack[_Said],
-    ) -> Reading | None:
+    ) -> TableReading | None:
         """A query over the named rows, with `more` of its fields; None where it leaves out what is asked about."""
         query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
         query |= {"column": chosen.column.name if chosen else "", "where": where_of(named, chosen), **(more or {})}
@@ -418,7 +418,7 @@ class _Over(Matching):
             return None
         return self._weighed(cast(Query, query), named, chosen, **said)
 
-    def weighed(self, query: Query) -> Reading | None:
+    def weighed(self, query: Query) -> TableReading | None:
         """What the words of the question say for a query, by the columns and values that it names."""
         operands = [query, query.get("against") or {"column": "", "where": []}]
         columns = [self.table.columns[o["column"]] for o in operands if o["column"]]
@@ -428,12 +428,12 @@ class _Over(Matching):
             words = {w for value in condition["values"] for w in content_words(value)}
             words |= words_of_column(self.table.columns[condition["column"]])
             own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
-            named.append(Named(condition, own, False, False))
+            named.append(NamedColumn(condition, own, False, False))
         return self._weighed(query, named, chosen[0] if chosen else None, also=chosen[1:])
 
     def _weighed(
-        self, query: Query, named: Sequence[Named], chosen: Chosen | None, **said: Unpack[_Said]
-    ) -> Reading | None:
+        self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **said: Unpack[_Said]
+    ) -> TableReading | None:
         """A query with its chance and its doubts; None where it leaves out what the question is about."""
         columns = [one for one in (chosen, *said.get("also", ())) if one]
         used = used_by(named) | set(said.get("words", ())) | {n for one in columns for n in one.tokens}
@@ -463,10 +463,10 @@ class _Over(Matching):
             "adjusted": float(said.get("adjusted", False)),
         }
         doubts = tuple(self._doubts(left | meant, features, columns, named))
-        return Reading(query, chance_of(features), features, self.table, doubts)
+        return TableReading(query, chance_of(features), features, self.table, doubts)
 
     def _doubts(
-        self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[Named]
+        self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[NamedColumn]
     ) -> Iterator[str]:
         """Why a figure is not accepted: words that no cell or column accounts for; a column or table not named."""
         name, dated = self.table.name, {c.name for c in self.table.columns.values() if c.kind == "date" or c.is_year}
@@ -499,7 +499,7 @@ class _Over(Matching):
             if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):
                 yield f"The question names {other.name}, whose figures are not of one unit."
 
-    def _telling(self, named: Sequence[Named], columns: Sequence[Chosen]) -> bool:
+    def _telling(self, named: Sequence[NamedColumn], columns: Sequence[Chosen]) -> bool:
         """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""
         if named or any(one.tokens and not one.near for one in columns if self._exact(one)):
             return True

@@ -10,7 +10,7 @@ from cragraph.errors import CragError, StoreError
 from cragraph.language.cells import SEPARATOR
 from cragraph.language.tables import Table, tables_of
 from cragraph.models.cache import LRU
-from cragraph.protocols import Store
+from cragraph.protocols import PassageStore
 from cragraph.tables.engine import compute
 from cragraph.types import Computed, Passage
 
@@ -29,7 +29,7 @@ class StoredTables:
     tables of a store in which something is damaged.
     """
 
-    def __init__(self, store: Callable[[], Store], most: int = 50_000) -> None:
+    def __init__(self, store: Callable[[], PassageStore], most: int = 50_000) -> None:
         self._store, self._most = store, most
         self._known: LRU[tuple[Any, ...], list[Table]] = LRU(KEPT)
 
@@ -93,7 +93,7 @@ class StoredTables:
         return compute(query, table, computed["chance"])
 
 
-def _near(store: Store, question: str, where: Where) -> list[Passage]:
+def _near(store: PassageStore, question: str, where: Where) -> list[Passage]:
     """The passages nearest in meaning; none where the embedding model, which may be the caller's own, fails."""
     try:
         return store.dense(question, FOUND, where)

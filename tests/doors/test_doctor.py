@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cragraph.cli.doctor import Check, examine, models, package
+from cragraph.cli.doctor import Diagnosis, examine, models, package
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from tests.doors.conftest import Shell
@@ -67,7 +67,7 @@ class TestOllama:
         with OllamaServer() as running:
             yield running
 
-    def checks(self, server: OllamaServer, name: str, **more: Any) -> dict[str, Check]:
+    def checks(self, server: OllamaServer, name: str, **more: Any) -> dict[str, Diagnosis]:
         return {c.name: c for c in models(Settings(model=name, ollama_host=server.url, **more))}
 
     def test_a_running_server_with_the_model_is_well(self, server: OllamaServer) -> None:

@@ -16,7 +16,7 @@ from cragraph.errors import CragError
 from cragraph.run import Assistant
 from cragraph.search.questions import NO_WRITER
 from cragraph.settings import Settings, load_settings
-from cragraph.verification.policies import Own
+from cragraph.verification.policies import JudgeCalibration
 from tests.support.nli import make_nli
 
 FILES = {
@@ -191,7 +191,7 @@ CASES = {
         {"retrieval_quality": 1, "source_agreement": 0, "hallucination_score": 0, "consistency_score": 0}, verified,
         {"policy": "reliability"},
     ),
-    "calibration": Case({"lexical": Own(slope=0.2)}, verified, {"judge": "lexical"}),
+    "calibration": Case({"lexical": JudgeCalibration(slope=0.2)}, verified, {"judge": "lexical"}),
     "history": Case(False, remembered),
     "metrics_log": Case(Path("runs.jsonl"), logged),
 }  # fmt: skip

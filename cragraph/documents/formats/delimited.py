@@ -11,7 +11,7 @@ from typing import Final
 from cragraph.documents.clean import Limits, encoding_of
 from cragraph.documents.document import Draft
 from cragraph.documents.records import value_of
-from cragraph.documents.sheets import Row, sheet_drafts
+from cragraph.documents.sheets import SheetRow, sheet_drafts
 from cragraph.errors import DocumentError
 
 CELL_LIMIT: Final = 16 << 20  # characters of a cell at most; a longer one has a quote that is never closed
@@ -40,7 +40,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
         first = list(csv.reader(sample[stated.end() if stated else 0 :].split("\n"), delimiter=delimiter))
         comma, doubtful = _decimals(first, delimiter)
         rows = (
-            Row(number, {column: _written(cell, comma) for column, cell in enumerate(row) if cell.strip()})
+            SheetRow(number, {column: _written(cell, comma) for column, cell in enumerate(row) if cell.strip()})
             for number, row in enumerate(_rows(lines, delimiter, limits), start=1)
         )
         told = (row._replace(doubtful=tuple(doubtful & row.cells.keys())) for row in rows) if doubtful else rows

@@ -29,7 +29,7 @@ _DEEPEST: Final = 20  # styles that are based on one another at most
 
 
 @dataclass(frozen=True)
-class _Style:
+class _ParagraphStyle:
     """The properties of a style; `run` has those of its letters."""
 
     name: str = ""
@@ -78,7 +78,7 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 class _Body:
     def __init__(self, package: Package, limits: Limits) -> None:
         self._package, self._limits, self._writer = package, limits, Writer(limits)
-        self._styles: dict[str, _Style] = {}
+        self._styles: dict[str, _ParagraphStyle] = {}
         self._numbers = _Numbers()
         self._comments: dict[str, str] = {}
 
@@ -149,7 +149,7 @@ class _Body:
         for box in read.boxes:
             self._blocks(box)
 
-    def _line(self, style: str) -> Iterator[_Style]:
+    def _line(self, style: str) -> Iterator[_ParagraphStyle]:
         """A style and the styles it is based on."""
         for _ in range(_DEEPEST):
             if style not in self._styles:
@@ -316,11 +316,11 @@ def _letters(about: Any) -> dict[str, str]:
     return found
 
 
-def _style(style: Any) -> _Style:
+def _style(style: Any) -> _ParagraphStyle:
     about, name = style.find(f"{_W}pPr"), _value(style, "name")
     numbers = None if about is None else about.find(f"{_W}numPr")
     level, outline, heading = _value(numbers, "ilvl"), _value(about, "outlineLvl"), _HEADING.match(name)
-    return _Style(
+    return _ParagraphStyle(
         name,
         _value(style, "basedOn"),
         None if numbers is None else (_value(numbers, "numId"), int(level) if level.isdecimal() else 0),
@@ -345,7 +345,7 @@ def _field(mark: Any) -> str:
 class _Numbers:
     """The numberings of a file with their present counts."""
 
-    def __init__(self, part: Any = None, styles: Mapping[str, _Style] | None = None) -> None:
+    def __init__(self, part: Any = None, styles: Mapping[str, _ParagraphStyle] | None = None) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
         self._abstract: dict[str, str] = {}
         self._starts: dict[str, dict[int, int]] = {}  # restarts of lists
@@ -366,7 +366,7 @@ class _Numbers:
                 if start.isdecimal() and at.isdecimal():
                     self._starts.setdefault(number, {})[int(at)] = int(start)
         for name, link in linked.items():
-            style = (styles or {}).get(link, _Style())
+            style = (styles or {}).get(link, _ParagraphStyle())
             self._levels[name] = self._levels.get(self._abstract.get(style.number[0] if style.number else "", ""), {})
 
     def next(self, number: str, at: int, style: str) -> str | None:

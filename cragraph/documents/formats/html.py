@@ -12,7 +12,7 @@ from lxml import etree
 from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
-from cragraph.documents.table_text import Table, table_of
+from cragraph.documents.table_text import TextTable, table_of
 from cragraph.language.facts import dates
 
 _UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
@@ -62,11 +62,11 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
     main = next(iter(root.xpath("//main | //*[@role='main']")), root.find("body"))
     if main is not None:
         for above in _headers(root, main):
-            _Reader(writer, above, limits).block(above)
+            _HtmlReader(writer, above, limits).block(above)
         for beside in main.xpath(".//aside"):
             if _is_links(beside):
                 beside.clear(keep_tail=True)
-        _Reader(writer, main, limits).block(main)
+        _HtmlReader(writer, main, limits).block(main)
     return _metadata(root)
 
 
@@ -140,7 +140,7 @@ def _name(tag: str) -> str:
     return tag if tag.isalnum() else "span"
 
 
-class _Reader:
+class _HtmlReader:
     def __init__(self, writer: Writer, main: Any, limits: Limits) -> None:
         self._writer, self._limits = writer, limits
         self._items: Counter[Any] = Counter()
@@ -267,7 +267,7 @@ def _is_layout(table: Any) -> bool:
     return widest < 2 or (len(rows) < 2 and table.find(".//th") is None)
 
 
-def read_table(table: Any, limits: Limits) -> Table:
+def read_table(table: Any, limits: Limits) -> TextTable:
     """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
     rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
     # The rows at the top that the page itself marks as headings.

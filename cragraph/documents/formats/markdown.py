@@ -13,7 +13,7 @@ from cragraph.documents.clean import DEFAULT, Limits, clean
 from cragraph.documents.document import LONGEST_TITLE, Block, BlockKind, Draft, Heading, Writer, untaken
 from cragraph.documents.formats.html import write
 from cragraph.documents.signs import STRUCK, lowered, raised, settled, tex
-from cragraph.documents.table_text import Table, header_line, row_lines
+from cragraph.documents.table_text import TextTable, header_line, row_lines
 from cragraph.errors import DocumentError
 from cragraph.trust import check_yaml
 
@@ -133,7 +133,7 @@ class _Copy:
         limits.check("fields", max(map(len, grid)), "columns")
         start, end = self._span((rows[0][0], rows[-1][1]))
         self._parts.append(self._text[self._done : start])
-        table = Table(grid, headers=1)
+        table = TextTable(grid, headers=1)
         header = header_line(table)
         place = start + self._shift
         self._tables += 1

@@ -15,7 +15,7 @@ from cragraph.documents.document import Draft, Heading, Writer
 from cragraph.documents.formats.docx import UNDECIDED, counted, in_margins
 from cragraph.documents.package import Package, grid_of, package, stated
 from cragraph.documents.records import Scalar
-from cragraph.documents.sheets import Merged, Row, merged_rows, sheet_drafts
+from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled
 from cragraph.documents.table_text import table_of
 from cragraph.errors import DocumentError
@@ -265,9 +265,9 @@ def _sheets(parts: Package, limits: Limits, about: Mapping[str, Any]) -> Iterato
         )
 
 
-def _rows(table: Any, limits: Limits) -> tuple[list[Row], list[Merged]]:
+def _rows(table: Any, limits: Limits) -> tuple[list[SheetRow], list[Merged]]:
     """The filled rows of a sheet, and its merged cells."""
-    rows, merges, number = list[Row](), list[Merged](), 0
+    rows, merges, number = list[SheetRow](), list[Merged](), 0
     for row in table.iter(f"{_TABLE}table-row"):
         cells, missing, faulty, column = dict[int, Scalar](), list[int](), list[int](), 0
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
@@ -287,7 +287,7 @@ def _rows(table: Any, limits: Limits) -> tuple[list[Row], list[Merged]]:
         times, filled = _count(row, "number-rows-repeated"), bool(cells or missing)
         for _ in range(min(times, _MOST_REPEATED) if filled else 0):
             number += 1
-            rows.append(Row(number, cells, missing=tuple(missing), faulty=tuple(faulty)))
+            rows.append(SheetRow(number, cells, missing=tuple(missing), faulty=tuple(faulty)))
         number += 0 if filled else times
     return rows, merges
 

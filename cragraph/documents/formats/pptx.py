@@ -11,7 +11,7 @@ from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.omml import equation
 from cragraph.documents.package import Package, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
-from cragraph.documents.table_text import Table, table_of
+from cragraph.documents.table_text import TextTable, table_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -86,7 +86,7 @@ class _Slide:
             for point in self._parts.xml(self._relations[diagram.get(f"{_R}dm")][1]).iter(f"{_D}t"):
                 self._writer.item(" ".join(_lines(point)))
 
-    def _chart(self, chart: Any) -> Table:
+    def _chart(self, chart: Any) -> TextTable:
         """The figures of a chart: a row per category, a column per series."""
         dates = chart.find(f"{_C}date1904")
         from_1904 = dates is not None and dates.get("val", "1") in ("1", "true")
@@ -105,7 +105,7 @@ class _Slide:
         rows = [[text, *(values.get(at, "") for _, _, values in columns)] for at, text in sorted(categories.items())]
         title = chart.find(f".//{_C}chart/{_C}title")
         caption = "" if title is None else " ".join(_lines(title))
-        return Table([names, *rows] if rows else [], headers=1, caption=caption)
+        return TextTable([names, *rows] if rows else [], headers=1, caption=caption)
 
 
 def _role(shape: Any) -> str:

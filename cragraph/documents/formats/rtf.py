@@ -48,10 +48,10 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
     data = path.read_bytes()
     if not data.lstrip().startswith(b"{\\rtf"):
         raise DocumentError("is not rich text; open it in the program that made it and save it again.")
-    yield _Reader(data, limits).draft()
+    yield _RtfReader(data, limits).draft()
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._data, self._limits, self._writer = data, limits, Writer(limits)
         self._codec = "cp1252"

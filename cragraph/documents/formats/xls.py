@@ -11,7 +11,7 @@ from cragraph.documents.cell_format import plain
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Scalar
-from cragraph.documents.sheets import Merged, Row, merged_rows, sheet_drafts
+from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
 from cragraph.errors import DocumentError
 
 
@@ -36,7 +36,7 @@ def _drafts(sheet: Any, limits: Limits) -> Iterator[Draft]:
         Merged(top + 1, left, bottom + 1, right) for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
     ]
     cells = (
-        Row(number, {c: v for c, value in enumerate(row, first[1]) if (v := _value(value)) is not None})
+        SheetRow(number, {c: v for c, value in enumerate(row, first[1]) if (v := _value(value)) is not None})
         for number, row in enumerate(sheet.to_python(skip_empty_area=True), first[0] + 1)
     )
     for draft in sheet_drafts(merged_rows(cells, merges), limits):

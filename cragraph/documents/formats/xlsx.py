@@ -15,7 +15,7 @@ from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.package import Package, package
 from cragraph.documents.records import Record, Scalar, grouped
-from cragraph.documents.sheets import Merged, Row, merged_rows, sheet_drafts
+from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
 from cragraph.documents.signs import raised
 from cragraph.errors import DocumentError
 
@@ -24,14 +24,14 @@ _ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationshi
 _PIECE: Final = 1 << 20
 
 
-class _Style(NamedTuple):
+class _CellStyle(NamedTuple):
     """The style of a cell: its number format, and whether it is struck through."""
 
     code: str = ""
     struck: bool = False
 
 
-_PLAIN: Final = _Style()
+_PLAIN: Final = _CellStyle()
 
 
 def read(path: Path, limits: Limits) -> Iterator[Draft]:
@@ -75,7 +75,7 @@ class _Book:
                     headings = (Heading(0, 1, sheet.get("name", "")), *draft.headings)
                     yield replace(draft, headings=headings, metadata={**stated, **draft.metadata})
 
-    def _rows(self, name: str) -> Iterator[Row]:
+    def _rows(self, name: str) -> Iterator[SheetRow]:
         """The filled rows of a sheet, as a stream."""
         number = 0
         with self._parts.open(name) as stream:
@@ -87,7 +87,7 @@ class _Book:
                 while row.getprevious() is not None:
                     del row.getparent()[0]
 
-    def _row(self, row: Any, number: int) -> Row:
+    def _row(self, row: Any, number: int) -> SheetRow:
         cells: dict[int, Scalar] = {}
         missing, faulty = list[int](), list[int]()
         column, space = -1, row.tag[: -len("row")]
@@ -104,7 +104,7 @@ class _Book:
             elif kind != "str" and cell.find(calculated) is not None:
                 missing.append(column)
         self.uncalculated |= bool(missing)
-        return Row(number, cells, missing=tuple(missing), faulty=tuple(faulty))
+        return SheetRow(number, cells, missing=tuple(missing), faulty=tuple(faulty))
 
     def _value(self, cell: Any, kind: str, value: str) -> Scalar | None:
         style = self._styles.get(cell.get("s", "0"), _PLAIN)
@@ -189,11 +189,11 @@ def _is_on(switch: Any) -> bool:
     return switch is not None and switch.get("val", "1") not in ("0", "false")
 
 
-def _styles(sheet: Any) -> Iterator[_Style]:
+def _styles(sheet: Any) -> Iterator[_CellStyle]:
     """The styles of cells by number; colours are not read."""
     codes: Mapping[str, str] = {f.get("numFmtId", ""): f.get("formatCode", "") for f in sheet.iter("{*}numFmt")}
     fonts: Sequence[bool] = [_is_on(font.find("{*}strike")) for font in sheet.iterfind("{*}fonts/{*}font")]
     for style in sheet.iterfind("{*}cellXfs/{*}xf"):
         number, font = style.get("numFmtId", "0"), style.get("fontId", "0")
         code = codes.get(number) or BUILT_IN.get(int(number) if number.isdecimal() else 0, "")
-        yield _Style(code, font.isdecimal() and int(font) < len(fonts) and fonts[int(font)])
+        yield _CellStyle(code, font.isdecimal() and int(font) < len(fonts) and fonts[int(font)])

@@ -30,7 +30,7 @@ class Match(NamedTuple):
     heading: float
 
 
-class Weights(NamedTuple):
+class ScoreWeights(NamedTuple):
     """Terms of a passage's log-odds: a base, the weight of retrieval's log-odds, and weights of the match."""
 
     base: float
@@ -38,10 +38,10 @@ class Weights(NamedTuple):
     match: Match
 
 
-RETRIEVED: Final = Weights(-1.0, 0.7, Match(bm25=0.0, near=0.7, phrase=1.4, exact=0.7, heading=0.7))
+RETRIEVED: Final = ScoreWeights(-1.0, 0.7, Match(bm25=0.0, near=0.7, phrase=1.4, exact=0.7, heading=0.7))
 """Weights for a passage with a retrieval score, which has counted the words already: BM25 adds nothing."""
 
-GIVEN: Final = Weights(-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75))
+GIVEN: Final = ScoreWeights(-2.7, 0.0, Match(bm25=1.5, near=0.75, phrase=1.5, exact=0.75, heading=0.75))
 """Weights for passages without a retrieval score, such as those from a caller."""
 
 
@@ -62,7 +62,7 @@ def by_words(passages: Sequence[Passage], matched: Sequence[Match]) -> list[Pass
     return ranked(passages, [odds(p, match, GIVEN if p["retrieval_score"] is None else RETRIEVED) for p, match in both])
 
 
-def odds(passage: Passage, match: Match, weights: Weights, more: float = 0.0) -> float:
+def odds(passage: Passage, match: Match, weights: ScoreWeights, more: float = 0.0) -> float:
     """The score, 0..1, of a passage with this match; `more` is added to its log-odds."""
     retrieval = passage["retrieval_score"]
     known = 0.0 if retrieval is None else weights.retrieval * logit(retrieval)

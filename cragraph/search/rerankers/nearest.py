@@ -10,13 +10,13 @@ from cragraph.language.languages import seems_english
 from cragraph.language.sentences import stretch_spans
 from cragraph.protocols import Embeddings, Notes, reason_of
 from cragraph.search.rerankers import ranked
-from cragraph.search.rerankers.lexical import Match, Weights, by_words, matches, odds
+from cragraph.search.rerankers.lexical import Match, ScoreWeights, by_words, matches, odds
 from cragraph.types import Passage
 
 FIRST: Final = 30  # passages compared, the best by words: all that a search returns
 
 NEAR: Final = 4.2  # weight of the cosine of the nearest stretch
-WEIGHTS: Final = Weights(-3.0, 0.7, Match(bm25=0.0, near=1.7, phrase=1.8, exact=0.85, heading=1.1))
+WEIGHTS: Final = ScoreWeights(-3.0, 0.7, Match(bm25=0.0, near=1.7, phrase=1.8, exact=0.85, heading=1.1))
 """The weights of the other terms, as `lexical.RETRIEVED`; fitted by `lab.benchmarks.nearest`."""
 
 

@@ -19,7 +19,7 @@ WHEN: Final = frozenset({"date", "quarter", "time"})
 
 
 @dataclass(frozen=True)
-class Conflict:
+class FactConflict:
     """The words of the claim and those of the passage that contradict each other, each as written."""
 
     claimed: str
@@ -31,7 +31,7 @@ class Conflict:
         return f"{self.stated} in the passage, {self.claimed} in the claim"
 
 
-def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: bool = False) -> Conflict | None:
+def find_conflict(claim: str, evidence: str, nowhere: Sequence[Fact], *, names: bool = False) -> FactConflict | None:
     """The words of a claim and of its evidence that cannot both be true; None if no conflict can be shown.
 
     A conflict is another value in place of a figure that no passage has (`nowhere`), a negation, an opposite word, or
@@ -60,7 +60,7 @@ def _at_one_time(claim: str, sentence: str) -> bool:
     return not one or not other or bool(compare(one, other).matched)
 
 
-def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
+def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> FactConflict | None:
     """Another value of the same kind and unit, where the words around it are the claim's."""
     wrong = [fact for fact in nowhere if fact.kind != "name"]
     if not wrong or _covered(claim, sentence) < SAME_MATTER:
@@ -72,7 +72,7 @@ def _figures(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | N
             beside = around(claim, fact)
             rivals = [f for f in rivals if beside & around(sentence, f)]
         if len(rivals) == 1:
-            return Conflict(fact.text.strip(), rivals[0].text.strip())
+            return FactConflict(fact.text.strip(), rivals[0].text.strip())
     return None
 
 
@@ -81,15 +81,15 @@ def around(text: str, fact: Fact) -> frozenset[str]:
     return topic(text[max(0, fact.start - NEAR) : fact.start]) | topic(text[fact.end : fact.end + NEAR])
 
 
-def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> Conflict | None:
+def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> FactConflict | None:
     """A name that only the claim has against one that only the sentence has."""
     strange = [fact for fact in nowhere if fact.kind == "name"]
     own = extract(claim)
     others = [f for f in extract(sentence) if f.kind == "name" and not matches(f, own, frozenset(_words(claim)))]
-    return Conflict(strange[0].text, others[0].text) if strange and others else None
+    return FactConflict(strange[0].text, others[0].text) if strange and others else None
 
 
-def _negation(claim: str, sentence: str) -> Conflict | None:
+def _negation(claim: str, sentence: str) -> FactConflict | None:
     """The words that one text denies and the other states."""
     mine, theirs = denied_stretches(claim), denied_stretches(sentence)
     if bool(mine) == bool(theirs) or _covered(claim, sentence) < SAME_STATEMENT:
@@ -101,17 +101,17 @@ def _negation(claim: str, sentence: str) -> Conflict | None:
     for start, end, denied in mine or theirs:
         if phrase := _stretch(saying, denied):
             words = f"“{denying[start:end]}”", f"“{phrase}”"
-            return Conflict(*words) if mine else Conflict(*words[::-1])
+            return FactConflict(*words) if mine else FactConflict(*words[::-1])
     return None
 
 
-def _opposite(claim: str, sentence: str) -> Conflict | None:
+def _opposite(claim: str, sentence: str) -> FactConflict | None:
     for term, word, other in plain_opposites(claim, sentence):
         if _names_another(claim, sentence):
             return None
         rest = topic(claim) - {term}
         if rest and share(rest, terms(sentence)) >= SAME_MATTER:
-            return Conflict(repr(word), repr(other))
+            return FactConflict(repr(word), repr(other))
     return None
 
 

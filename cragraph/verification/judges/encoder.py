@@ -16,7 +16,7 @@ from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.protocols import Embeddings, Judge, Notes, YesNoSentence, stand_in
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.lexical import LexicalJudge, chosen
-from cragraph.verification.judges.reading import Reading, Readings
+from cragraph.verification.judges.reading import ClaimReading, Readings
 from cragraph.verification.judges.verdicts import (
     IN_SPITE,
     Standard,
@@ -118,7 +118,7 @@ class EncoderJudge:
         self, claims: Sequence[Claim], texts: Sequence[str], passages: Sequence[Passage], notes: Notes
     ) -> list[Verdict]:
         readable: list[Passage] = [{**p, "text": text} for p, text in zip(passages, texts, strict=True)]
-        places: list[Sequence[Reading | None]] = [
+        places: list[Sequence[ClaimReading | None]] = [
             own or [None] for own in held(claims, readable, self.embeddings, notes)
         ]
         copied = [is_copied(claim, own[0]) for claim, own in zip(claims, places, strict=True)]
@@ -148,11 +148,11 @@ class EncoderJudge:
         )
         return list(self.other(claims, passages, notes, question=question))
 
-    def _blend(self, reading: Reading | None, grounding: "Grounding") -> "Grounding":
+    def _blend(self, reading: ClaimReading | None, grounding: "Grounding") -> "Grounding":
         return self.model.blend(grounding, self.words.support(reading), reading is not None and reading.objects())
 
     def _verdict(
-        self, claim: Claim, reading: Reading | None, blend: "Grounding", passages: Sequence[Passage]
+        self, claim: Claim, reading: ClaimReading | None, blend: "Grounding", passages: Sequence[Passage]
     ) -> Verdict:
         objected = reading is not None and reading.objects()
         support, against = (min(max(float(value), 0.0), 1.0) for value in (blend.supported, blend.contradicted))
@@ -171,7 +171,7 @@ class EncoderJudge:
 
 def held(
     claims: Sequence[Claim], passages: Sequence[Passage], embeddings: Embeddings | None, notes: Notes
-) -> list[list[Reading]]:
+) -> list[list[ClaimReading]]:
     """The places that each claim is read with; none if there is no text.
 
     The first place is the window that words choose, the second the sentence nearest to the claim in meaning, of the
@@ -218,14 +218,14 @@ def split_word(claim: Claim) -> tuple[str, Claim]:
     return match[1].lower(), own
 
 
-def _written(claim: Claim, reading: Reading | None) -> str:
+def _written(claim: Claim, reading: ClaimReading | None) -> str:
     """The claim as the network reads it, with its figures as the passages write them."""
     if reading is None or reading.written == without_markers(claim["text"]):
         return claim["text"]
     return reading.written
 
 
-def is_copied(claim: Claim, reading: Reading | None) -> bool:
+def is_copied(claim: Claim, reading: ClaimReading | None) -> bool:
     """Whether a claim is a whole sentence of a passage, spacing, case and marks at its ends aside."""
     if reading is None:
         return False

@@ -36,7 +36,7 @@ CLOSE = 0.65
 
 
 @dataclass(frozen=True)
-class Reading:
+class ClaimReading:
     """A claim measured against one window."""
 
     window: Window
@@ -90,7 +90,7 @@ class Readings:
         self.written = [self._as_passages_write(text) for text in self.texts]
         self.space: Space = space(self.written, passages)
 
-    def read(self, number: int, place: int, cosine: float = 0.0) -> Reading:
+    def read(self, number: int, place: int, cosine: float = 0.0) -> ClaimReading:
         """Measure the claim with this number against the window with this number."""
         claim, space = self.texts[number], self.space
         window = space.windows[place]
@@ -114,7 +114,7 @@ class Readings:
         new = heavy - set(terms(window.text))
         total = sum(map(weight, heavy)) or 1.0
         apart = new - set(terms(opposite[0])) if opposite else new
-        return Reading(
+        return ClaimReading(
             window,
             {
                 "coverage": coverage,
@@ -181,7 +181,7 @@ def _counts_known(fact: Fact, claim: str) -> bool:
     return few and claim[: fact.start].lower().endswith(("the ", "these "))
 
 
-def clearest(readings: Sequence[Reading], judge: str) -> Reading | None:
+def clearest(readings: Sequence[ClaimReading], judge: str) -> ClaimReading | None:
     """The window to judge by: the best supporting one or, if that is off the matter, a window with other facts."""
     best = max(readings, key=lambda reading: support_of(reading, judge), default=None)
     if best is None:
@@ -197,7 +197,7 @@ def fitted() -> dict[str, Any]:
     return dict(json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8")))
 
 
-def support_of(reading: Reading | None, judge: str) -> float:
+def support_of(reading: ClaimReading | None, judge: str) -> float:
     """The support, 0..1: the logistic function of the values, weighted as fitted for this judge."""
     if reading is None:
         return 0.0

@@ -13,8 +13,8 @@ from cragraph.language.quotes import coverage, find_quote
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.conflict import Conflict, find_conflict
-from cragraph.verification.judges.reading import SOME, Reading, fitted
+from cragraph.verification.judges.conflict import FactConflict, find_conflict
+from cragraph.verification.judges.reading import SOME, ClaimReading, fitted
 from cragraph.verification.policies import curves
 from cragraph.verification.result import CREDIT
 from cragraph.verification.windows import Window
@@ -110,7 +110,7 @@ def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
 
 
 def decide(
-    claim: Claim, reading: Reading | None, scores: Scores, by: Standard, passages: Sequence[Passage], judge: str
+    claim: Claim, reading: ClaimReading | None, scores: Scores, by: Standard, passages: Sequence[Passage], judge: str
 ) -> Verdict:
     """The verdict on a claim by its scores and by the facts of its window.
 
@@ -159,7 +159,7 @@ def decide(
     return verdict
 
 
-def _reason(reading: Reading, label: Label, lacking: Sequence[Fact], conflict: Conflict | None) -> str:
+def _reason(reading: ClaimReading, label: Label, lacking: Sequence[Fact], conflict: FactConflict | None) -> str:
     """The conflict, or the facts that did not match, in a sentence; then how much of the claim the quote covers."""
     reasons = [conflict.reason] if conflict else []
     for fact in lacking[:2]:
@@ -192,7 +192,7 @@ def can_point(claim: Claim) -> bool:
     return len(claim["text"]) == claim["end"] - claim["start"]
 
 
-def _objected_spans(claim: Claim, reading: Reading, lacking: Sequence[Fact]) -> list[Span]:
+def _objected_spans(claim: Claim, reading: ClaimReading, lacking: Sequence[Fact]) -> list[Span]:
     """Ranges of the answer with the figures, names and opposite words against a claim; none for a rephrased claim."""
     text, offset = claim["text"], claim["start"]
     if not can_point(claim) or not text.startswith(without_markers(text)):

@@ -37,7 +37,7 @@ from cragraph.protocols import Notes
 from cragraph.types import Claim
 from cragraph.verification.judges.encoder import held
 from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.reading import Reading
+from cragraph.verification.judges.reading import ClaimReading
 from lab.training.judge.prepare import minilm, reader
 from lab.training.judge.rows import CLASSES, Example, read_rows
 
@@ -89,7 +89,7 @@ def word_tags(reading: ReadClaim, start: int, spans: Sequence[Sequence[int]]) ->
     return tagged
 
 
-def _objections(reading: Reading) -> dict[str, Any]:
+def _objections(reading: ClaimReading) -> dict[str, Any]:
     unmatched = bool(reading.unknown_names or reading.denial_unmatched)
     return {"lacking": bool(reading.lacking), "opposed": reading.against() > 0, "unmatched": unmatched}
 

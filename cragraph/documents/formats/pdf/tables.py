@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from cragraph.documents.formats.pdf.words import Cell, Line, Segment
-from cragraph.documents.table_text import Table, column_names, is_number, is_period, is_year
+from cragraph.documents.formats.pdf.words import Line, PageCell, Segment
+from cragraph.documents.table_text import TextTable, column_names, is_number, is_period, is_year
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
@@ -24,10 +24,10 @@ class Span(NamedTuple):
 
     start: int
     end: int
-    table: Table
+    table: TextTable
 
 
-def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
+def columns_of(rows: Sequence[Sequence[PageCell]]) -> Columns:
     """The columns, from left to right; the first one ends where the first amounts begin."""
     behind = sorted((cell for row in rows for cell in row[1:]), key=lambda cell: cell.x0)
     columns: list[tuple[float, float]] = []
@@ -46,7 +46,7 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> Columns:
     return columns
 
 
-def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> list[str]:
+def place(row: Sequence[PageCell], columns: Columns, *, spread: bool = False) -> list[str]:
     """Cells in the columns that they overlap most or are nearest to; with `spread`, in every column they overlap."""
     placed = [""] * len(columns)
     for cell in row:
@@ -62,7 +62,7 @@ def place(row: Sequence[Cell], columns: Columns, *, spread: bool = False) -> lis
     return placed
 
 
-def _heading(row: Sequence[Cell], columns: Columns) -> list[str]:
+def _heading(row: Sequence[PageCell], columns: Columns) -> list[str]:
     """Heading cells by column; if periods head several columns each, every column gets the nearest."""
     over = [cell for cell in row if cell.x1 > columns[1][0]]
     if not 2 <= len(over) <= len(columns) // 2 or not all(is_period(cell.text) for cell in over):
@@ -83,7 +83,7 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
         if len(columns) < 2:
             continue
         head = [_heading(line.cells, columns) for line in lines[start:end]]
-        table = Table([*head, *_body(lines[end:last], columns)], headers=len(head))
+        table = TextTable([*head, *_body(lines[end:last], columns)], headers=len(head))
         pairs = zip(columns[1:], above[0][1:], strict=False)
         if head:
             above = columns, column_names(table)
@@ -209,7 +209,7 @@ def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
         if len(lefts) > 1 and sum(len(line.segments) > 1 for line in lines[start:end]) >= LEAST_ROWS:
             bold = [line.bold for line in lines[start:end]]
             rows = _grouped(lines[start:end], lefts)
-            yield Span(start, end, Table(rows, headers=int(bold[0] and not any(bold[1:]) and len(rows) > 1)))
+            yield Span(start, end, TextTable(rows, headers=int(bold[0] and not any(bold[1:]) and len(rows) > 1)))
             start = end
         else:
             start += 1

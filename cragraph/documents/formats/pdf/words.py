@@ -203,7 +203,7 @@ _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """Text between two edges, in points from the left."""
 
     text: str
@@ -246,15 +246,15 @@ class Segment:
         self.text = settled(_TRAILING_LEADER.sub("", " ".join(as_read(words))).strip())
         self.x0, self.x1 = words[0].x0, max(word.x1 for word in words)
 
-    def parts(self) -> list[Cell]:
+    def parts(self) -> list[PageCell]:
         """The segment as cells: several if it ends in an amount or consists of amounts (`$ 689 $ 775`)."""
-        words = [Cell(word.text, word.x0, word.x1) for word in self.words]
+        words = [PageCell(word.text, word.x0, word.x1) for word in self.words]
         if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
             return words
         if len(words) > 1 and words[-1].text in SIGNS:
             # A label that runs up to the currency sign of the first amount.
-            return [Cell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1), words[-1]]
-        return [Cell(self.text, self.x0, self.x1)] if self.text else []
+            return [PageCell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1), words[-1]]
+        return [PageCell(self.text, self.x0, self.x1)] if self.text else []
 
 
 class Line:
@@ -281,13 +281,13 @@ class Line:
         return sum(len(word.text) for word in self.words if word.bold) > 0.8 * signs
 
     @cached_property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[PageCell]:
         """The segments, with currency signs, brackets and percent signs joined to their amounts."""
-        cells: list[Cell] = []
+        cells: list[PageCell] = []
         for part in (part for segment in self.segments for part in segment.parts()):
             last = cells[-1] if cells else None
             if last and (part.text in TAILS if last.text not in SIGNS else is_number(part.text)):
-                cells[-1] = Cell(last.text + part.text, last.x0, part.x1)
+                cells[-1] = PageCell(last.text + part.text, last.x0, part.x1)
             else:
                 cells.append(part)
         return cells
