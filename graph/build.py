@@ -2,7 +2,7 @@
 
 import time
 from asyncio import get_running_loop
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -87,12 +87,12 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     every step if the caller sets `durability`.
     """
 
-    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
         """Stream as usual; `invoke` comes through here too."""
         input, config = self._checked(input, config, kwargs.get("context")), self._bounded(config)
         return super().stream(input, config, **self._kept(config, kwargs))
 
-    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
         """Stream as usual; `ainvoke` comes through here too."""
         CALLERS_LOOP.set(get_running_loop())
         input, config = self._checked(input, config, kwargs.get("context")), self._bounded(config)

@@ -158,8 +158,10 @@ def test_fakes_are_parts_like_any_other_and_remember() -> None:
 
 
 TYPED = """
+from langchain_chroma import Chroma
 from langchain_core.language_models import BaseChatModel
-from cragraph import Response, create_graph
+from langchain_ollama import ChatOllama
+from cragraph import Context, Response, create_graph
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever
 
 def ask(model: BaseChatModel) -> Response:
@@ -168,6 +170,15 @@ def ask(model: BaseChatModel) -> Response:
         query_writer=FakeQueryWriter(), reranker=FakeReranker(), retriever=FakeRetriever({}),
     )
     return graph.compile().invoke({"question": "?"})
+
+async def told(question: str) -> str:
+    graph = create_graph({"judge": "encoder"}, store=Chroma("notes"), chat_model=ChatOllama(model="llama3.2")).compile()
+    async for update in graph.astream({"question": question}, context=Context(mode="low"), stream_mode="updates"):
+        print(update)
+    response = await graph.ainvoke({"question": question}, context={"mode": "high"})
+    decision = response["decision"]
+    sources = [citation["metadata"].get("source") for citation in response["citations"]]
+    return f"{response['answer']} {sources} {decision['outcome'] if decision else response['stopped']}"
 """
 
 
