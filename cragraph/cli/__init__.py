@@ -48,10 +48,10 @@ COMMANDS: Final = {
         "Summarise a metrics log: how often the loop ran and helped, abstentions, latency, and the targets.",
     ),
 }
-"""The file that each command is in, and what the list of commands says of it."""
+"""The file of each command, and its line in the list of commands."""
 
 AHEAD: Final = {"ask": ("encoder", "reading")}
-"""The networks that a command needs: they are opened while its modules are imported."""
+"""The networks of each command, which are opened while its modules are imported."""
 
 SHARED: Final[dict[str, Any]] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -61,9 +61,9 @@ SHARED: Final[dict[str, Any]] = {
 
 
 def loaded(name: str) -> Any:
-    """A command, imported: only when it is called, so that none waits for what the others need."""
+    """A command, imported only when it is called, so that no command waits for another's imports."""
     open_ahead(AHEAD.get(name, ()))
-    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of a cold answer
+    gc.disable()  # imported objects stay: searching them for garbage takes a tenth of a cold answer's time
     module, alone = import_module(f"cragraph.cli.{COMMANDS[name][0]}"), typer.Typer(**SHARED)
     gc.freeze()
     gc.enable()
@@ -75,7 +75,7 @@ def loaded(name: str) -> Any:
 
 
 class Commands(TyperGroup):
-    """Lists the commands by what `COMMANDS` says of them, and imports the one that is called."""
+    """Lists the commands from `COMMANDS`, and imports the one that is called."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -87,7 +87,8 @@ class Commands(TyperGroup):
         return name, loaded(name) if name and command else command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; says what an interrupted ingest kept, since the parser drops the notes of an interrupt."""
+        """Run the command; after an interrupted ingest says what was kept, since the parser drops the notes of an
+        interrupt."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
@@ -125,7 +126,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`); there is nobody left to tell.
+        # The reader of our output is gone (`| head`).
         sys.stderr.close()
         code = FAILURE
     except Exception as error:

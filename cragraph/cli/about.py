@@ -1,4 +1,4 @@
-"""`cragraph config` and `stats`: what is set, and what the metrics log says."""
+"""`cragraph config`, `trust` and `stats`: settings, trusted files, and the metrics log."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -24,7 +24,7 @@ from cragraph.run import Assistant, Event
 
 UNCHECKED: Final = "draft, not checked yet: "
 EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
-"""Exit codes by what was decided; any other answer exits with 0."""
+"""Exit codes by decision; any other answer exits with 0."""
 
 
 @with_settings(
@@ -78,7 +78,7 @@ def ask(
     if chat is not None and not quiet and sys.stderr.isatty() and first_asked(chat.model, chat.title):
         status(f"{chat.title} was not examined: it is believed by its size. `cragraph exam {chat.title}` measures it")
     context = {"show_claims": settings.show_claims} if json and not report else {}
-    if before is not None:  # narrowed as it was, where nothing else was said now
+    if before is not None:  # with its former limits, unless others are given now
         context |= {name: value for name, value in before.narrowed.items() if getattr(settings, name, None) is None}
     given = (question or "", ()) if before is None else (before.question, before.messages)
     run = assistant.ask(given[0], messages=given[1], context=context)
@@ -101,14 +101,14 @@ def ask(
 
 
 def asked_before(assistant: Any, number: int) -> Any:
-    """The entry of the log that is to be asked again; InputError where there is none."""
+    """The entry of the log to ask again. Raises InputError for an unknown number."""
     if (history := assistant.history) is None:
         raise InputError(f"There is no entry {number}: there is no store, and so no log beside it.")
     return history.get(number)
 
 
 def shown(run: Iterator[Event], *, quiet: bool, stream_tokens: bool = True) -> Event:
-    """Follow a run to its end; stderr says what each node did, and on a terminal shows a model's words as they come."""
+    """Follow a run to its end, with a line per node on stderr; a terminal shows a model's words as they come."""
     live = stream_tokens and not quiet and sys.stderr.isatty()
     writing = False
     with stopping_calls(), ExitStack() as shows:
@@ -138,7 +138,7 @@ def shown(run: Iterator[Event], *, quiet: bool, stream_tokens: bool = True) -> E
 
 @contextmanager
 def stopping_calls() -> Iterator[None]:
-    """Let Ctrl-C end the model calls that are under way: the graph waits for its nodes before it gives up."""
+    """Let Ctrl-C cancel running model calls, as the graph waits for its nodes before it ends."""
 
     def interrupt(_number: int, _frame: Any) -> None:
         stop_all_calls()

@@ -1,4 +1,4 @@
-"""`cragraph calibrate`: what the confidence means on your own labelled answers."""
+"""`cragraph calibrate`: confidence and threshold fitted to your own labelled answers."""
 
 from dataclasses import asdict, replace
 from pathlib import Path

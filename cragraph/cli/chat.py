@@ -69,7 +69,7 @@ def chat(
 
 @dataclass
 class Conversation:
-    """What was said, and the commands on it; a question that fails leaves it as it was."""
+    """A conversation and its commands; a failed question leaves it unchanged."""
 
     settings_of: Callable[..., Any]
     quiet: bool = False
@@ -140,7 +140,7 @@ class Conversation:
 
 
 def decided(waits: dict[str, Any]) -> Any:
-    """What a person chooses to do with an answer below the threshold; no answer where nobody is there any more."""
+    """A person's choice for an answer below the threshold; to abstain if nobody is there any more."""
     err().print(Text(waits["answer"]))
     for claim in waits["claims"]:
         err().print(render.claim_line(claim))
@@ -163,5 +163,5 @@ def decided(waits: dict[str, Any]) -> Any:
 
 
 def _read(prompt: str = "> ") -> str:
-    """A line of the person; the prompt goes to a terminal only."""
+    """A line from the person; the prompt is shown on a terminal only."""
     return input(prompt if sys.stdin.isatty() else "").strip()

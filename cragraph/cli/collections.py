@@ -104,6 +104,6 @@ def _store(settings_of: Any) -> Any:
 
 
 def _absolute(path: str, documents: Any) -> str:
-    """A path as the store has it, where it is one of this folder."""
+    """A path in the store's form, if it is below this folder."""
     whole = Path(path).absolute().as_posix()
     return whole if any(d.source == whole or d.source.startswith(whole + "/") for d in documents) else path

@@ -1,4 +1,4 @@
-"""Where output goes: data on stdout, status and complaints on stderr, colours only on a terminal."""
+"""Output: data on stdout, status and errors on stderr, colours only on a terminal."""
 
 import json
 import re
@@ -21,14 +21,14 @@ USAGE: Final = 2
 ABSTAINED: Final = 3
 DOUBTFUL: Final = 5
 CHANGED: Final = 6
-"""Exit codes; 4 is that of `verify --fail-under`."""
+"""Exit codes; 4 belongs to `verify --fail-under`."""
 INTERRUPTED: Final = 130
 
 _HIDDEN: Final = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class PlainConsole(Console):
-    """Prints text as it is: no mark-up in it is read, and nothing in it is obeyed by the terminal."""
+    """Prints text as it is, without markup and without control sequences."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print strings and texts with control characters shown as `\N{REPLACEMENT CHARACTER}`."""
@@ -56,7 +56,7 @@ def _shown(text: str) -> str:
 
 
 def out() -> Console:
-    """A console on stdout; plain text, unwrapped, where stdout is no terminal."""
+    """A console on stdout; plain unwrapped text if stdout is no terminal."""
     return _console(sys.stdout)
 
 
@@ -78,7 +78,7 @@ def emit(data: Any) -> None:
 
 
 def show(as_json: bool, data: Any, *forms: Callable[[Any], Any]) -> None:
-    """Print data as JSON, else what its forms for a person return, where that is anything."""
+    """Print data as JSON, else in its forms for a person."""
     if as_json:
         emit(data)
         return
@@ -97,7 +97,7 @@ def status(message: str) -> None:
 
 
 def notes_told(store: Any) -> Any:
-    """The store; what is degraded in it is told on stderr."""
+    """The store, with its degradations printed on stderr."""
     for note in store.notes:
         status(note)
     return store
@@ -105,12 +105,12 @@ def notes_told(store: Any) -> Any:
 
 # -- progress on a terminal's stderr, and lines of it elsewhere -----------------------------------------------------
 
-EVERY: Final = 3.0  # seconds between two lines of progress where no bar is seen
+EVERY: Final = 3.0  # seconds between two lines of progress without a bar
 
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Callable[..., None] | None]:
-    """A callback ``(done, total, label="", rate="")`` that moves a bar; None where it would not be seen."""
+    """A callback ``(done, total, label="", rate="")`` that moves a bar; None without a terminal."""
     console = err()
     if not shown or not console.is_terminal:
         yield None

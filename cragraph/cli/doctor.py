@@ -1,4 +1,4 @@
-"""`cragraph doctor`: what a run needs, checked one by one, each with the line that mends it."""
+"""`cragraph doctor`: checks of everything that a run needs, each with the command that repairs it."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from cragraph.settings import Settings
 from cragraph.types import number_of
 
 PATIENCE_S: Final = 5.0
-CHARACTERS_A_TOKEN: Final = 3.5  # fewer than English prose has, as tables and names have fewer
+CHARACTERS_A_TOKEN: Final = 3.5  # characters per token: fewer than in English prose, because of tables and names
 
 
 @with_settings("store", "model")
@@ -52,7 +52,7 @@ def doctor(settings_of: Any, json: JsonOption = False) -> None:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One finding. `fix` is the line that mends it, empty where all is well."""
+    """One finding. `fix` is the command that repairs it, empty without a fault."""
 
     name: str
     ok: bool
@@ -65,7 +65,7 @@ class Diagnosis:
 
 
 def examine(settings: Settings) -> list[Diagnosis]:
-    """All checks, in the order in which their fixes make sense. Nothing is changed and nothing is downloaded."""
+    """All checks, in the order of their fixes. Nothing is changed or downloaded."""
     checks = [python(), package("onnxruntime"), package("chromadb")]
     if settings.embeddings == "embedded":
         checks.append(_probed("weights", weights))
@@ -85,23 +85,23 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
 
 
 def package(name: str) -> Diagnosis:
-    """Whether a package that cragraph is built on can be imported."""
+    """Whether a required package can be imported."""
     untold()
     try:
         module = import_module(name)
-    except ImportError as error:  # also where its compiled part does not fit this machine
+    except ImportError as error:  # also if its compiled part does not fit this machine
         return Diagnosis(name, False, f"{name} cannot be imported: {error}", f"pip install --force-reinstall {name}")
     return Diagnosis(name, True, f"{name} {getattr(module, '__version__', '')}".strip())
 
 
 def weights() -> str:
-    """What the embedded encoder is, once it has embedded something."""
+    """The embedded encoder, tested by embedding a text."""
     encoder = Encoder()
     return f"{encoder.name}, {len(encoder.embed_query('ready?'))} dimensions"
 
 
 def store(settings: Settings) -> str:
-    """What the store holds, in a few words."""
+    """The content of the store, in a few words."""
     with Parts(settings).store as opened:
         if problems := opened.problems():
             raise StoreError(" ".join(problems))
@@ -110,7 +110,7 @@ def store(settings: Settings) -> str:
 
 
 def models(settings: Settings) -> list[Diagnosis]:
-    """The models by name: without any, the embedded parts answer, and that is well too."""
+    """The models by name; without any the embedded parts answer, which is no fault."""
     chosen = (settings.model, settings.judge_model, settings.embeddings)
     named = [name for name in dict.fromkeys(chosen) if name and name != "embedded"]
     if not named:
@@ -127,7 +127,7 @@ def models(settings: Settings) -> list[Diagnosis]:
 
 
 def _examined(settings: Settings, name: str) -> Diagnosis:
-    """What a chat model has shown to be worth; that it was not examined is no fault."""
+    """The examined worth of a chat model; a missing examination is no fault."""
 
     def told() -> str:
         chat = Parts(settings.model_copy(update={"model": name})).chat
@@ -140,14 +140,14 @@ def _examined(settings: Settings, name: str) -> Diagnosis:
 
 
 def embeddings(settings: Settings) -> str:
-    """What embeddings of another provider are; their client is built and not asked, which may cost money."""
+    """The embeddings of another provider; their client is built but not called, as calls may cost money."""
     model = Parts(settings).embeddings
     _ = getattr(model, "client", None)
     return f"{getattr(model, 'name', settings.embeddings)} can be built; it was not asked"
 
 
 def _ollama(names: Sequence[str], settings: Settings) -> list[Diagnosis]:
-    # Imported here: httpx costs start-up time that `--help` does not have.
+    # Imported here, because httpx would slow down `--help`.
     import httpx
 
     checks: list[Diagnosis] = []
@@ -203,7 +203,7 @@ def _context(name: str, settings: Settings, longest: int | None) -> Diagnosis:
     frame = max(budget.estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
     passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
     reply = min(settings.num_predict, room // 2)
-    # An answer as long as it may be is part of the prompt of the judge and of the correction.
+    # The prompts of judge and correction contain an answer of up to the full length.
     needed = int((frame + passages + reply) * (1 + budget.MARGIN)) + reply
     title = f"context of {name}"
     if needed <= room:
@@ -232,6 +232,6 @@ def _probed(name: str, probe: Callable[[], str]) -> Diagnosis:
 
 
 def _failed(name: str, error: CragError) -> Diagnosis:
-    """Our messages end with what to do, after the last colon."""
+    """A failed check; its fix is the part of our message after the last colon."""
     detail, _, fix = str(error).rpartition(": ")
     return Diagnosis(name, False, detail or str(error), fix.rstrip("."))

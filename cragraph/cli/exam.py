@@ -1,4 +1,4 @@
-"""`cragraph exam`: what a chat model's words are worth, measured."""
+"""`cragraph exam`: the measured worth of a chat model."""
 
 import sys
 from contextlib import ExitStack
@@ -47,7 +47,7 @@ def exam(
 
 
 def _told(shows: ExitStack) -> Any:
-    """What tells how far it is: a bar on a terminal, else a line for each call."""
+    """A callback for progress: a bar on a terminal, else a line for each call."""
     if not sys.stderr.isatty():
         return lambda task, made, every: err().print(f"{task}: call {made + 1} of {every}")
     from rich.progress import Progress

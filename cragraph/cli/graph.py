@@ -1,4 +1,4 @@
-"""`cragraph graph`: how the graph is drawn."""
+"""`cragraph graph`: drawings of the graphs."""
 
 from typing import Annotated
 

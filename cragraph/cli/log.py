@@ -1,4 +1,4 @@
-"""`cragraph log`: what was asked, and the questions that are kept as tests of one's own documents."""
+"""`cragraph log`: the questions asked, and kept questions as tests of your documents."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -102,7 +102,7 @@ def log(
 
 
 def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool) -> None:
-    """Ask the kept questions again; exits with 6 where something changed, with 1 where one could not be asked."""
+    """Ask the kept questions again; exits with 6 if an answer changed, with 1 if a question could not be asked."""
 
     def ask(entry: Entry) -> Mapping[str, Any]:
         *_, last = assistant.ask(entry.question, messages=entry.messages, context=entry.narrowed)
@@ -118,7 +118,7 @@ def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool)
 
 
 def rows_told(result: Mapping[str, Any]) -> str:
-    """The counts, and below them each question of which something changed, with both answers."""
+    """The counts, and below them each changed question with both answers."""
     counts = ", ".join(f"{result[name]} {name}" for name in STATUSES if result[name])
     lines = [f"{result['kept']} kept: {counts}"]
     for row in result["rows"]:
@@ -157,7 +157,7 @@ def listed(rows: list[dict[str, Any]]) -> None:
 
 
 def whole(row: dict[str, Any]) -> None:
-    """Print one entry with all that is known of it."""
+    """Print one entry with all its fields."""
     console: Console = out()
     for message in row["messages"]:
         console.print(Text(f"{'>' if message['role'] == 'user' else ' '} {message['content']}", style="dim"))
@@ -179,13 +179,13 @@ def whole(row: dict[str, Any]) -> None:
 
 
 def decided(row: dict[str, Any]) -> str:
-    """What was decided on an answer, with its confidence."""
+    """The decision on an answer, with its confidence."""
     confidence = "" if row["confidence"] is None else f" {row['confidence']:.2f}"
     return f"{row['outcome'] or 'not verified'}{confidence}"
 
 
 def when(time: str) -> str:
-    """A time in UTC as this machine's clock has it, to the minute."""
+    """A UTC time in this machine's time zone, to the minute."""
     try:
         return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:

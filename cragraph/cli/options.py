@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they become settings."""
+"""Shared options of commands, and their settings."""
 
 import os
 from collections.abc import Callable
@@ -63,16 +63,16 @@ _SETTINGS: Final[dict[str, Any]] = {
     "deadline_s": _option(float, "--deadline", "Seconds after which no new correction starts."),
     "config": _option(Path, "--config", "Settings file instead of cragraph.yaml."),
 }  # fmt: skip
-"""Settings that can be given to a command, and how."""
+"""Settings that commands take as options, with the options."""
 
 FLAGS: Final = {name: option.__metadata__[1] for name, option in _SETTINGS.items()}
-"""What each of them is called there."""
+"""The option name of each setting."""
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of these settings, and `--config`.
 
-    Its first argument is then what makes the settings of them; called with further settings, these win.
+    Its first argument then makes the settings from these options; further settings given to it win.
     """
     given = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_SETTINGS[name]) for name in (*names, "config")
@@ -93,7 +93,7 @@ def with_settings(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 
 def _settings(options: dict[str, Any], **more: Any) -> Any:
-    """Settings in which only the options that were given count as explicit."""
+    """Settings in which only given options count as explicit."""
     given = {name: value for name, value in (options | more).items() if value is not None}
     if config := given.pop("config", None):
         if not config.is_file():

@@ -1,4 +1,4 @@
-"""A response as a person reads it."""
+"""A response as text for a person."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -14,13 +14,13 @@ from cragraph.passages import place_of, sides_of
 from cragraph.types import MARKS, called, doubt_of, further, in_words, mark_of, number_of, standing
 
 COLOURS: Final = dict(zip(MARKS, ("green", "yellow", "red", "bold red", "magenta"), strict=True)) | {"quoted": "cyan"}
-"""Of claims by their verdict; green is for those of an accepted answer."""
+"""Colours of claims by verdict; green only in an accepted answer."""
 DECIDED: Final = {"accepted": "bold green", "doubtful": "bold yellow", "refused": "bold"}
-"""Of answers by what was decided; one that nobody verified, and one that is refused, is plain."""
+"""Colours of answers by decision; unverified and refused answers are plain."""
 
 
 def show_answer(response: dict[str, Any]) -> None:
-    """Print an answer with its citations, claims, confidence and what ran."""
+    """Print an answer with its citations, claims, confidence and the parts that ran."""
     console, accepted = out(), bool(response["accepted"])
     console.print(answer_line(response))
     if computed := response.get("computed"):
@@ -39,7 +39,7 @@ def show_answer(response: dict[str, Any]) -> None:
 
 
 def show_faults(console: Console, result: dict[str, Any]) -> None:
-    """Print what is wrong with an answer, and what did not run as asked."""
+    """Print the issues of an answer, and the parts that did not run as asked."""
     for sentence in further(result["issues"], result.get("decision")):
         console.print(Text(f"issue: {sentence}", style="yellow"))
     for sentence in result["degraded"]:
@@ -47,7 +47,7 @@ def show_faults(console: Console, result: dict[str, Any]) -> None:
 
 
 def section(console: Console, title: str, lines: Iterable[Text]) -> None:
-    """Print a titled, indented list where there is anything in it."""
+    """Print a titled, indented list unless it is empty."""
     for number, line in enumerate(lines):
         if number == 0:
             console.print()
@@ -56,7 +56,7 @@ def section(console: Console, title: str, lines: Iterable[Text]) -> None:
 
 
 def indented(console: Console, line: Text, by: int) -> None:
-    """Print a line with a margin; wrapped within it on a terminal, as it is elsewhere."""
+    """Print a line with a margin, wrapped on a terminal only."""
     if console.is_terminal:
         console.print(Padding(line, (0, 0, 0, by)))
     else:
@@ -74,7 +74,7 @@ def citation_line(citation: dict[str, Any]) -> Text:
 
 
 def conflict_lines(conflict: dict[str, Any]) -> list[Text]:
-    """Both sides of a conflict, and what tells which is the newer."""
+    """Both sides of a conflict, and the sign that tells which is newer."""
     lines = [
         Text(f"{name}: {place}: “{shortened(one_line(quote))}”", style="yellow")
         for name, place, quote in sides_of(conflict)
@@ -85,7 +85,7 @@ def conflict_lines(conflict: dict[str, Any]) -> list[Text]:
 
 
 def answer_line(response: dict[str, Any]) -> Text:
-    """The answer; in its own line, before it, that it is doubtful, and colours as far as it was accepted."""
+    """The answer, coloured by its decision, with a doubt in a line before it."""
     style = DECIDED[response["decision"]["outcome"]] if response["decision"] else "bold"
     return Text(f"{doubt_of(response['decision'])}{response['answer']}", style=style)
 
@@ -93,7 +93,7 @@ def answer_line(response: dict[str, Any]) -> Text:
 def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
     """A claim with its verdict and scores; the words that lack support are underlined.
 
-    One that is quoted has no score: that it stands in a passage says nothing of whether it answers.
+    A quoted claim has no score: standing in a passage does not mean that it answers.
     """
     sign, word = mark_of(claim)
     colour = COLOURS["quoted" if word == "quoted" else claim["verdict"]]
@@ -114,7 +114,7 @@ def claim_line(claim: dict[str, Any], *, accepted: bool = False) -> Text:
 
 
 def verdict_line(response: dict[str, Any]) -> Text:
-    """Confidence, decision and attempts in one line; a doubt stands before the answer already."""
+    """Confidence, decision and attempts in one line, without the doubt, which stands before the answer."""
     attempts, decision = number_of(len(response["attempts"]), "attempt"), response["decision"]
     if doubt_of(decision):
         return Text(attempts)
@@ -122,7 +122,7 @@ def verdict_line(response: dict[str, Any]) -> Text:
 
 
 def ran_line(response: dict[str, Any]) -> str:
-    """Which parts ran, how many model calls they made and how long it took."""
+    """The parts that ran, their model calls and their time."""
     shown = {role: name for role, name in response["models"].items() if not role.startswith("prompt:")}
     ran = ", ".join(f"{role.replace('_', ' ')} {name}" for role, name in shown.items())
     calls = called(response["llm_calls"], response["tokens"])

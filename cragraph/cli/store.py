@@ -1,4 +1,4 @@
-"""`cragraph ingest`, `docs`, `forget` and `search`: what goes into the store, what is in it, and what it finds."""
+"""`cragraph ingest`, `docs`, `forget` and `search`: the documents of the store."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -49,7 +49,7 @@ def ingest(
 
 
 def show_report(report: Any, *, as_json: bool, dry_run: bool) -> None:
-    """Print what an ingest did, as a sentence a group or as JSON."""
+    """Print an ingest's report, as a sentence per group or as JSON."""
     if as_json:
         emit(report.to_dict())
         return

@@ -71,7 +71,7 @@ def verify(
         if not quiet:
             status(f"{len(rows)} rows verified, {len(skipped)} skipped")
             show_summary(figures, summary, out_console() if out is not None else err())
-        # A row that could not be read is not grounded, and no row is no success.
+        # An unreadable row counts as not grounded; without any row the command fails.
         share = figures["share_grounded"]
         if fail_under is not None and (share is None or share < fail_under):
             raise typer.Exit(BELOW)
@@ -94,16 +94,16 @@ def verify(
 
 
 SUMMARIES: Final = ("table", "json", "none")
-BELOW: Final = 4  # exit code where a smaller share of the answers is grounded than was asked for
+BELOW: Final = 4  # exit code if the share of grounded answers is smaller than asked for
 
 Row = dict[str, Any]
-Skipped = list[tuple[int, str]]  # line numbers from 1, and what was wrong there
+Skipped = list[tuple[int, str]]  # line numbers from 1, with the fault of each
 
 
 def _verify_rows(
     library: Any, source: Path, target: Path | None, workers: int, report: Path | None
 ) -> tuple[list[Row], Skipped]:
-    """Write what is found of each row; returns of the rows what the summaries need, and what was skipped."""
+    """Write the verification of each row; returns the data for the summaries, and the skipped rows."""
     kept: list[Row] = []
     skipped: Skipped = []
 
@@ -140,7 +140,7 @@ _KEPT: Final = (
 
 
 def verified_rows(lines: Iterable[str], verify: Callable[..., Any], workers: int) -> Iterator[tuple[int, Row, str]]:
-    """The number of each line that is not blank, in order, its row with the verification, and what was wrong."""
+    """For each line that is not blank, in order: its number, its row with the verification, and its fault."""
     pending: deque[Future[tuple[int, Row, str]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for number, line in enumerate(lines, 1):
@@ -210,7 +210,7 @@ _XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def junit_of(rows: list[Row], skipped: Skipped) -> bytes:
-    """The rows as test cases: one that is not grounded has failed, one that could not be read is an error."""
+    """The rows as test cases: a row that is not grounded has failed, an unreadable row is an error."""
     failed = sum(not row["is_grounded"] for row in rows)
     counts = {"tests": len(rows) + len(skipped), "failures": failed, "errors": len(skipped)}
     suite = ElementTree.Element("testsuite", {"name": "cragraph verify"} | {k: str(v) for k, v in counts.items()})

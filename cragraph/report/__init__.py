@@ -46,10 +46,10 @@ COLUMNS: Final = ("id", "confidence", "decision", "grounded", "claims held", "an
 class Report:
     """A response, a verification or a correction as HTML: `str()` is the page, `save` writes it, notebooks show it.
 
-    `result` is what a graph or `verify` returned. A response of a graph has its claims only under `show_claims`;
-    `passages` are those that it was judged against, which add the text around each quote. `neighbours` finds the
-    chunks beside a passage. The pages of PDF sources that are among `files`, such as `Store.files`, are shown with the
-    quotes boxed; of others none is opened, whatever a passage names as its source.
+    `result` is the result of a graph or of `verify`. A graph's response has its claims only under `show_claims`;
+    `passages` are the passages that it was judged against, which add the text around each quote. `neighbours` finds the
+    chunks beside a passage. Pages of PDF sources among `files`, such as `Store.files`, are shown with the quotes boxed;
+    no other file is opened, whatever a passage names as its source.
     """
 
     result: Any
@@ -63,7 +63,7 @@ class Report:
         return f"{head}<main>{self.fragment}</main></body></html>\n"
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own: its style stays inside, and a notebook's outside."""
+        """The page in a separate frame, so that its style and the notebook's do not mix."""
         page = str(self).replace("<head>", '<head><base href="about:srcdoc">', 1)  # or its links lead to the notebook
         return (
             f'<iframe srcdoc="{escape(page)}" sandbox="" style="width:100%;height:34rem;border:0" '
@@ -71,14 +71,14 @@ class Report:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page, for its owner alone where the file is new; returns its path."""
+        """Write the page; a new file is for its owner alone. Returns its path."""
         with output(path, encoding="utf-8") as page:
             page.write(str(self))
         return Path(path)
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The result as one shape: the fields of a response, with those of a verification under `verification`."""
+        """The result in one form: the fields of a response, with those of a verification under `verification`."""
         result = getattr(self.result, "response", self.result)  # a correction has its response
         if not isinstance(result, Mapping):
             given = {"question": result.question, "answer": result.answer}
@@ -96,12 +96,12 @@ class Report:
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims with their verdicts; none where they were not asked for."""
+        """The claims with their verdicts; none if they were not asked for."""
         return list((self.data["verification"] or {}).get("claims") or [])
 
     @cached_property
     def known(self) -> list[Passage]:
-        """The passages that are at hand, those that evidence counts first."""
+        """The available passages, those to which evidence refers first."""
         passages = as_passages(self.passages or getattr(self.result, "passages", None) or ())
         ids = {passage["chunk_id"] for passage in passages}
         cited = [c | {k: c["metadata"].get(k) for k in ("page", "source")} for c in self.data.get("citations") or ()]
@@ -126,7 +126,7 @@ class Report:
         return f'<article class="cragraph {outcome_of(data)}">{"".join(parts)}</article>'
 
     def _badge(self) -> str:
-        """What was decided, for whoever looks only once."""
+        """The decision as a badge."""
         if not (decision := self.data["decision"]):
             return ""
         outcome = e(decision["outcome"])
@@ -138,7 +138,7 @@ class Report:
         )
 
     def _computed(self) -> str:
-        """How a figure was computed: the query in words, and the rows that it is of."""
+        """The working of a figure: the query in words, and its rows."""
         if not (computed := self.data.get("computed")):
             return ""
         cited, rows = computed.get("cited") or [], computed.get("rows") or 0
@@ -182,7 +182,7 @@ class Report:
 
     @cached_property
     def places(self) -> dict[int, tuple[int, int, list[tuple[int, int]]]]:
-        """Where each claim stands in the answer that is shown, and its doubtful words; markers may differ."""
+        """The offsets of each claim and of its doubtful words in the shown answer, whose markers may differ."""
         draft = self.data["answer"]
         shown, at_shown = bare(draft)
         for attempt in self.data["attempts"]:
@@ -302,7 +302,7 @@ class Report:
         return f'<div class="card {kind(claim)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
 
     def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
-        """The passage that holds the evidence, by id, else by position; None where it is not at hand."""
+        """The passage of the evidence, by id, else by position; None if it is not available."""
         if "chunk_id" in evidence:
             return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
         counted = self.known[evidence["passage"] :][:1]
@@ -322,7 +322,7 @@ class Report:
         return head, tail
 
     def _attempts(self) -> str:
-        """What was tried: what was searched for, what failed, and what changed in the answer."""
+        """The attempts: queries, failed claims, and changes of the answer."""
         rows, before = [], ""
         for attempt in self.data["attempts"]:
             confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
@@ -397,14 +397,14 @@ def _row(row: Mapping[str, Any], prefix: str) -> str:
 
 
 def bare(text: str) -> tuple[str, list[int]]:
-    """A text without citation markers and white space, and where each of its characters stands in the whole."""
+    """A text without citation markers and white space, with the offset of each of its characters."""
     hidden = {i for marker in find_markers(text) for i in range(marker.start, marker.end)}
     offsets = [i for i, c in enumerate(text) if i not in hidden and not c.isspace()]
     return "".join(text[i] for i in offsets), offsets
 
 
 def changes(before: str, after: str) -> str:
-    """The second text with what it took out of the first and put in marked, word by word."""
+    """The second text with its deletions and insertions marked, word by word."""
     old, new = re.findall(r"\s*\S+", before), re.findall(r"\s*\S+", after)
     pieces = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -417,7 +417,7 @@ def changes(before: str, after: str) -> str:
 
 
 def marked(text: str, quote: str, start: int | None = None) -> str:
-    """A text with the quote in it highlighted: at `start` where it stands there, else where it is first found."""
+    """A text with its quote highlighted: at `start` if it stands there, else at the first place."""
     at = start if start is not None and text.startswith(quote, start) else text.find(quote)
     if not quote or at < 0:
         return e(text)
@@ -425,7 +425,7 @@ def marked(text: str, quote: str, start: int | None = None) -> str:
 
 
 def where(metadata: Mapping[str, Any]) -> str:
-    """A source as people name it, with its whole path behind it."""
+    """A source by its usual name, with its whole path behind."""
     return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
 
 
@@ -435,7 +435,7 @@ def kind(claim: Mapping[str, Any]) -> str:
 
 
 def outcome_of(data: Mapping[str, Any]) -> str:
-    """The class of an answer: accepted, doubtful or refused; unverified where nothing was decided."""
+    """The class of an answer: accepted, doubtful or refused; unverified without a decision."""
     return e(data["decision"]["outcome"]) if data["decision"] else "unverified"
 
 

@@ -1,7 +1,7 @@
 """Pages of PDF sources as pictures, with a quote boxed.
 
-PDFium is not safe to call from two threads, and a page may take it any time or memory, or end its process: it draws in
-one of its own.
+PDFium is not safe to call from two threads, and a page may take any time or memory, or end the process. So a separate
+process draws.
 """
 
 import re
@@ -19,15 +19,15 @@ from cragraph.types import Passage
 
 MOST_PAGES: Final = 12  # pages shown in one report at most: each is some 100 kB
 SCALE: Final = 1.5  # pixels a point
-LONGEST: Final = 2000  # pixels of a page's longer side at most: a poster is no reason for a report of megabytes
-SECONDS: Final = 20.0  # that a page may take to be found and drawn
+LONGEST: Final = 2000  # pixels of a page's longer side at most, so that a poster does not make a report of megabytes
+SECONDS: Final = 20.0  # seconds for finding and drawing a page
 MEMORY_MB: Final = 1024
 
 Box = tuple[float, float, float, float]
 
 
 class Wanted(NamedTuple):
-    """The page of a file, from 1, that a quote stands on or begins on; those in `drawn` are wanted without picture."""
+    """The page (from 1) on which a quote begins; pages in `drawn` are wanted without a picture."""
 
     path: str
     page: int
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The page that has the quote, its size in points, the quote's boxes, and the picture as PNG where it is wanted."""
+    """The page with the quote, its size in points, the quote's boxes, and the picture as PNG if wanted."""
 
     page: int
     size: tuple[float, float]
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
 class PagePictures:
     """Draws the page of a passage whose source is among `files`; the same page with another quote reuses the picture.
 
-    Counts what is left out because there is too much of it, and what could not be drawn.
+    Counts pages left out because of the limit, and pages that could not be drawn.
     """
 
     files: Container[str]
@@ -73,7 +73,8 @@ class PagePictures:
         try:
             found: Drawn | None = PDFIUM(wanted)
         except (EndedError, OSError, ValueError, MemoryError):
-            self.failed, self._usable[source] = self.failed + 1, False  # one that fails is not tried for every quote
+            # A failed page is not tried again for every quote.
+            self.failed, self._usable[source] = self.failed + 1, False
             return ""
         return self._shown(source, found) if found else ""
 
@@ -98,11 +99,11 @@ class PagePictures:
 
 
 PDFIUM: Final = Worker(__name__, "drawn", seconds=SECONDS, memory_mb=MEMORY_MB)
-"""The process that draws, for all reports; its lock is what makes any number of threads wait for each other."""
+"""The drawing process of all reports; its lock makes threads wait for each other."""
 
 
 def drawn(wanted: Wanted) -> Drawn | None:
-    """In that process: the page that has the quote, this one or the next; None where neither has it."""
+    """Run in that process: the page with the quote, this one or the next; None if neither has it."""
     import pypdfium2
 
     try:
@@ -124,7 +125,7 @@ def picture_of(page: Any) -> bytes:
 
 
 def boxes_of(page: Any, quote: str) -> list[Box]:
-    """Boxes (left, top, width, height; shares of the page) of a quote's lines; none where the page lacks it."""
+    """Boxes (left, top, width, height; shares of the page) of a quote's lines; none if the page lacks the quote."""
     text = page.get_textpage()
     whole = text.get_text_range()
     # Compared without blanks and hyphens, which the reading order and line ends change.
@@ -154,7 +155,7 @@ def places_of(quote: str, bare: str) -> list[tuple[int, int]]:
 
 
 def row_in(line: str, bare: str) -> list[tuple[int, int]]:
-    """Where a row of a table stands: its cells one after another with little between them."""
+    """The place of a table row: its cells one after another with little between them."""
     cells = [_LOOSE.sub("", cell.rpartition(": ")[2]).lower() for cell in line.split(" | ")]
     start = bare.find(cells[0]) if cells[0] else -1
     while start >= 0:

@@ -29,9 +29,9 @@ class Problem(BaseModel):
 
 
 def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str, ...] = (), files_in: Path) -> FastAPI:
-    """The application: `token` is asked of every request where it is set, dropped files are kept under `files_in`.
+    """The application: if `token` is set every request must send it; dropped files are kept under `files_in`.
 
-    Raises SettingsError for a token that keeps nobody out.
+    Raises SettingsError for an invalid token.
     """
     refused: dict[int | str, dict[str, Any]] = {
         code: {"description": text, "model": Problem}
@@ -66,7 +66,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 
     @app.exception_handler(RequestValidationError)
     async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
-        # What came is not repeated: it may be long, and of a kind that JSON cannot hold.
+        # The input is not repeated: it may be long, or impossible in JSON.
         lines = dict.fromkeys(
             f"{'.'.join(map(str, e['loc'][1:])) or e['loc'][0]}: {e['msg'].replace('Input should be', 'wanted')}"
             for e in error.errors()
@@ -87,7 +87,7 @@ def create_app(settings: Settings, *, token: str | None = None, hosts: tuple[str
 def run(
     settings: Settings, *, host: str, port: int, token: str | None, files_in: Path, tell: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted; `tell` gets the address. Where others can reach it, a token is made up."""
+    """Serve until interrupted; `tell` gets the address. If others can reach it, a random token is made."""
     listen(
         lambda token, hosts: create_app(settings, token=token, hosts=hosts, files_in=files_in),
         host=host,

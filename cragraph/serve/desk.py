@@ -1,4 +1,4 @@
-"""The desk: runs of askers in threads of their own, a few at a time, the others in a line that says its length."""
+"""The desk: runs a few questions at a time, each in a thread; the others wait in a queue that tells its length."""
 
 import asyncio
 from collections import Counter
@@ -17,14 +17,14 @@ from cragraph.protocols import Stop, stoppable
 Events = Iterator[tuple[str, dict[str, Any]]]
 
 PLACES: Final = 4  # runs at the same time
-LINE: Final = 1_000  # askers that wait at most
-CLIENT: Final = 256  # runs of one client, waiting ones too; behind a proxy all are one client
-LOOK_S: Final = 0.5  # seconds after which it is looked whether an asker is still there
+LINE: Final = 1_000  # waiting askers at most
+CLIENT: Final = 256  # runs of one client at most, with waiting ones; behind a proxy all are one client
+LOOK_S: Final = 0.5  # seconds between checks whether an asker is still there
 
 
 @dataclass
 class Desk:
-    """Lets at most `places` runs go on at once; one whose asker left is ended, its calls of models too."""
+    """Runs at most `places` questions at once; if an asker leaves, the run ends with its model calls."""
 
     places: int = PLACES
     line: int = LINE
@@ -34,7 +34,7 @@ class Desk:
     _free: asyncio.Semaphore = field(default_factory=asyncio.Semaphore)
 
     def events(self, request: Request, run: Callable[[], Events]) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """What a run does, after `waiting` where it stands in line; raises HTTPException where there is no room."""
+        """The events of a run, after `waiting` if it must queue. Raises HTTPException if the queue is full."""
         who = request.client.host if request.client else ""
         if self.open[who] >= self.client or self.open.total() >= self.places + self.line:
             why = f"{self.open.total()} runs are open, {self.open[who]} of them yours: try again when some have ended."
@@ -95,7 +95,7 @@ class Desk:
             except BaseException as error:
                 end = error
             tell(queue.put_nowait, end)
-            tell(free.release)  # the place is free when the thread has ended, not when the asker left
+            tell(free.release)  # the place is free when the thread has ended, not when the asker leaves
 
         Thread(target=copy_context().run, args=(work,), daemon=True, name="cragraph-run").start()
 
@@ -109,5 +109,5 @@ class Desk:
         return data
 
     async def done(self, request: Request, call: Callable[[], Any]) -> Any:
-        """What a call returns that takes a place."""
+        """The result of a call that takes a place."""
         return (await self.last(request, lambda: (("done", {"value": work()}) for work in (call,))))["value"]

@@ -1,6 +1,6 @@
-"""Files that were dropped on the page: each under its own name in a folder named after what is in it.
+"""Files dropped on the page: each under its own name in a folder named by the hash of its content.
 
-So two files of one name stand side by side, and the same file that comes again is the same.
+So two files of one name stand side by side, and an equal file is kept once.
 """
 
 from collections.abc import Callable, Collection
@@ -19,8 +19,8 @@ from cragraph.errors import InputError, StoreError
 from cragraph.private import private
 
 LONGEST_NAME: Final = 255  # bytes, as file systems have it
-_PART: Final = ".part"  # of a file that is still being written
-_PENDING: Final = ".pending"  # of a note on a file that was not read yet
+_PART: Final = ".part"  # suffix of a file that is still being written
+_PENDING: Final = ".pending"  # suffix of the mark of a file that was not read yet
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Dropped:
     def keep(
         self, filename: str | None, content: BinaryIO, held: Callable[[], Collection[str]] = tuple
     ) -> tuple[Path, bool]:
-        """Where a file lies now, and whether it is new there; never in the place of another.
+        """Keep a file without replacing another; returns its path, and whether it is new.
 
-        A new one is pending until `settle`: what a killed server left pending, or half written, is deleted before,
-        unless it is among the sources that are `held`.
+        A new file is pending until `settle`. Files that a killed server left pending, or half written, are deleted
+        first, unless they are among the `held` sources.
 
-        Raises InputError for a name that is none, StoreError where the folder cannot be written.
+        Raises InputError for an invalid name, StoreError if the folder cannot be written.
         """
         name = checked_name(filename)
         path = self.folder / _digest(content) / name
@@ -67,7 +67,7 @@ class Dropped:
                 part.unlink()
 
     def discard(self, path: Path) -> None:
-        """Delete a file that was kept here, with its folder where that is empty; any other file is left alone."""
+        """Delete a file that was kept here, with its folder if empty; any other file is left alone."""
         with self.lock, suppress(OSError):
             if path.parent.parent == self.folder and path.is_file() and not path.is_symlink():
                 with path.open("rb") as file:
@@ -77,11 +77,11 @@ class Dropped:
                     path.parent.rmdir()
 
     def settle(self, path: Path) -> None:
-        """Note that a file was read, or that it cannot be: it is no longer pending."""
+        """Mark a file as no longer pending: it was read, or cannot be read."""
         self._pending(path).unlink(missing_ok=True)
 
     def sweep(self, held: Callable[[], Collection[str]] = tuple) -> None:
-        """Delete what servers left that were killed while they wrote, or before they had read it."""
+        """Delete files of servers that were killed while writing or before reading them."""
         for left in self.folder.glob(".*-*.*"):
             number, _, name = left.name[1:].partition("-")
             if number.isdecimal() and not _alive(int(number)):
@@ -97,7 +97,7 @@ class Dropped:
 
 
 def checked_name(filename: str | None) -> str:
-    """The name of a file without the folders before it; raises InputError for what no file should be called."""
+    """A file's name without folders. Raises InputError for an invalid name."""
     name = Path((filename or "").replace("\\", "/")).name
     if not name or name.startswith(".") or shown_name(name) != name or len(name.encode()) > LONGEST_NAME:
         raise InputError(
@@ -108,7 +108,7 @@ def checked_name(filename: str | None) -> str:
 
 
 def _alive(number: int) -> bool:
-    """Whether a process of that number runs."""
+    """Whether a process with this number is running."""
     try:
         kill(number, 0)
     except ProcessLookupError:

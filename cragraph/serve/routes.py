@@ -62,14 +62,14 @@ class Ask(Body):
         return {"question": data["query"], **data} if isinstance(data, Mapping) and "query" in data else data
 
     def chosen(self) -> dict[str, Any]:
-        """The options of the run, whatever name the request has for them; those of `options` go first."""
+        """The options of the run under either name; those in `options` go first."""
         named = {"enable_verification": self.enable_verification, "inference_mode": self.inference_mode}
         policy = {"policy": "weighted"} if self.query is not None else {}
         return policy | {name: value for name, value in named.items() if value is not None} | self.options
 
 
 class Decide(Body):
-    """What a person chose to do with an answer that a run waits with."""
+    """A person's choice for the answer of a waiting run."""
 
     run: str = Field(max_length=64, description="As the event `review` had it.")
     decision: str | dict[str, Any] = Field(description="accept, search, abstain, or an object as Studio takes it.")
@@ -93,26 +93,26 @@ class Search(Body):
 
 
 class Move(Body):
-    """A document, and the collection that it is to be in."""
+    """A document and its new collection."""
 
     source: str = Field(min_length=1, description="As GET /documents has it.")
     to: str = Field(min_length=1, max_length=100)
 
 
 class Rename(Body):
-    """What a collection is to be called."""
+    """The new name of a collection."""
 
     name: str = Field(min_length=1, max_length=100)
 
 
 class Keep(Body):
-    """What the answer of a kept question must say; none: what it says now."""
+    """The text that the answer of a kept question must have; none: the present answer."""
 
     expect: str | None = Field(default=None, max_length=2_000)
 
 
 def asking(assistant: Assistant, desk: Desk) -> APIRouter:
-    """Questions, answers to verify, and searches: what takes long, at the desk."""
+    """Routes for questions, verification and searches, which run at the desk."""
     routes = APIRouter()
 
     async def begun(body: Ask, *, person: bool = False, **defaults: Any) -> Iterator[Event]:
@@ -138,16 +138,16 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
     async def ask_stream(body: Ask, request: Request) -> StreamingResponse:
         """The same as server-sent events: `begin`, `node` and `token` while it runs, then `done` or `error`.
 
-        `waiting` comes first where other runs go before, with how many of them wait. `done` has the `response` and its
-        report as `html`. With the option `ask_on_low_confidence` it may be `review` instead, with what a person needs
-        to decide as the `response`, and the `run` to go on with.
+        `waiting` comes first if other runs go before, with their number. `done` has the `response` and its report as
+        `html`. With the option `ask_on_low_confidence` the last event may be `review`, with the data for a person's
+        decision as the `response`, and the name of the waiting `run`.
         """
         run = await begun(body, person=True)
         return streamed(desk.events(request, lambda: sse_of(run)))
 
     @routes.post("/ask/resume", response_class=StreamingResponse)
     async def ask_resume(body: Decide, request: Request) -> StreamingResponse:
-        """Go on with a run that waits, as a person chose; the same events."""
+        """Go on with a waiting run by a person's choice; the same events."""
         run = await run_in_threadpool(assistant.resume, body.run, body.decision)
         return streamed(desk.events(request, lambda: sse_of(run)))
 
@@ -169,12 +169,12 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
 
 
 def library(assistant: Assistant, dropped: Dropped, desk: Desk) -> APIRouter:
-    """The documents and collections of the store; files are read at a desk of their own."""
+    """Routes for the documents and collections of the store; files are read at a separate desk."""
     routes = APIRouter()
 
     @routes.get("/documents")
     def documents() -> list[dict[str, Any]]:
-        """What is in the store."""
+        """The documents in the store."""
         rows = [(d, Path(d.source)) for d in assistant.documents()]
         times = Counter(path.name for _, path in rows)  # of two with one name the folder says which
         return [
@@ -190,24 +190,24 @@ def library(assistant: Assistant, dropped: Dropped, desk: Desk) -> APIRouter:
 
     @routes.get("/collections")
     def collections() -> list[dict[str, Any]]:
-        """The collections of the store, the default one first, each with how many `documents` and `chunks` it has."""
+        """The collections of the store, the default one first, each with its number of `documents` and `chunks`."""
         return [vars(held) for held in assistant.collections()]
 
     @routes.post("/documents/move")
     def move(body: Move) -> dict[str, list[str]]:
-        """Put a document into a collection, which is made where it is new."""
+        """Move a document into a collection, new or not."""
         if body.source not in {document.source for document in assistant.documents()}:
             raise InputError(f"There is no document {body.source!r:.200} in the store; see GET /documents.")
         return {"moved": assistant.parts.store.move([body.source], body.to)}
 
     @routes.patch("/collections/{name}")
     def rename(name: str, body: Rename) -> dict[str, str]:
-        """Call a collection otherwise."""
+        """Rename a collection."""
         return {"name": assistant.parts.store.rename(name, body.name)}
 
     @routes.delete("/collections/{name}")
     def drop(name: str) -> dict[str, list[str]]:
-        """Take a collection with all its documents out of the store; dropped files are deleted too."""
+        """Remove a collection with all its documents from the store; dropped files are deleted too."""
         removed = assistant.parts.store.drop(name)
         for path in map(Path, removed):
             dropped.discard(path)
@@ -221,10 +221,10 @@ def library(assistant: Assistant, dropped: Dropped, desk: Desk) -> APIRouter:
     ) -> StreamingResponse:
         """Read a file into the store; server-sent events: `progress`, then `done` with the report, or `error`.
 
-        With a `collection` it goes into that one, which is made where it is new.
+        With a `collection`, new or not, the file goes into it.
 
-        A file takes the place of no other: `same_name` lists the documents of its name that are in as well. A file
-        that cannot be read is not kept.
+        A file replaces no other: `same_name` lists the other documents of its name. A file that cannot be read is not
+        kept.
         """
         path, new = dropped.keep(file.filename, file.file, lambda: {d.source for d in assistant.documents()})
 
@@ -257,9 +257,9 @@ def library(assistant: Assistant, dropped: Dropped, desk: Desk) -> APIRouter:
     def forget(
         source: Annotated[str, Query(min_length=1)], collection: Annotated[str | None, Query(min_length=1)] = None
     ) -> dict[str, list[str]]:
-        """Take a document out of the store, by its `source` as `GET /documents` has it; a dropped file is deleted too.
+        """Remove a document from the store, by its `source` in `GET /documents`; a dropped file is deleted too.
 
-        Never more than that one: what forgets a folder is `cragraph forget`.
+        Only this one document: `cragraph forget` removes folders.
         """
         if source not in {document.source for document in assistant.documents()}:
             raise InputError(f"There is no document {source!r:.200} in the store; wanted a `source` of GET /documents.")
@@ -272,7 +272,7 @@ def library(assistant: Assistant, dropped: Dropped, desk: Desk) -> APIRouter:
 
 
 def history(assistant: Assistant) -> APIRouter:
-    """The log of what was asked."""
+    """Routes for the log of questions."""
     routes = APIRouter()
 
     @routes.get("/history")
@@ -281,7 +281,7 @@ def history(assistant: Assistant) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
         skip: Annotated[int, Query(ge=0, le=1_000_000_000, description="Entries to leave out, from the newest.")] = 0,
     ) -> dict[str, Any]:
-        """What was asked, newest first, that has all the words; `kept` says whether a log is kept at all."""
+        """The questions with all these words, newest first; `kept` says whether there is a log."""
         log = assistant.history if assistant.settings.history else None
         return {
             "kept": assistant.settings.history,
@@ -300,12 +300,13 @@ def history(assistant: Assistant) -> APIRouter:
 
     @routes.put("/history/{number}/kept")
     def keep_entry(number: int, body: Keep) -> dict[str, Any]:
-        """Keep a question as a test of the documents, with what its answer must say: `cragraph eval mine` asks it."""
+        """Keep a question as a test of the documents, with the text of its answer: `cragraph log --check` asks it
+        again."""
         return _log().keep(number, body.expect).to_dict()
 
     @routes.delete("/history/{number}/kept")
     def let_entry_go(number: int) -> dict[str, int]:
-        """Keep a question as a test no longer; it stays in the log."""
+        """Stop keeping a question as a test; it stays in the log."""
         _log().let_go(number)
         return {"let_go": number}
 
@@ -345,14 +346,14 @@ def _fixed(content: str, kind: str) -> Callable[[], Response]:
 
 
 def streamed(events: AsyncIterator[tuple[str, dict[str, Any]]]) -> StreamingResponse:
-    """Server-sent events; what goes wrong is the last of them."""
+    """Server-sent events; an error is the last of them."""
 
     async def lines() -> AsyncIterator[str]:
         try:
             async with aclosing(events) as steps:  # type: ignore[type-var]
                 async for kind, data in steps:
                     yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
-        except Exception as error:  # the stream has begun: a status code is too late
+        except Exception as error:  # the stream has begun: it is too late for a status code
             why = str(error) if isinstance(error, CragError) else FAILED
             if why == FAILED:
                 logger.exception("a stream failed")
