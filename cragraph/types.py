@@ -44,16 +44,17 @@ def doubt_of(decision: Mapping[str, Any] | None) -> str:
     return f"Doubtful ({confidence}, wanted {threshold}): "
 
 
-def standing(decision: Mapping[str, Any] | None, level: str | None = None) -> str:
-    """Confidence and decision in a line, with the level if it is given.
+def standing(decision: Mapping[str, Any] | None) -> str:
+    """Confidence and decision in a line.
 
     ``Confidence 0.44 · doubtful · the threshold is 0.70``
     """
     if not decision:
         return "Not verified"
     confidence, threshold = apart(decision["confidence"], decision["threshold"])
-    line = f"Confidence {confidence}{f' ({level})' if level else ''} · {decision['outcome']}"
-    return f"{line} · the threshold is {threshold}{SETTERS[decision['set_by']]}"
+    return (
+        f"Confidence {confidence} · {decision['outcome']} · the threshold is {threshold}{SETTERS[decision['set_by']]}"
+    )
 
 
 def number_of(count: int, noun: str) -> str:

@@ -156,8 +156,7 @@ LABELS: Final = {
     "verify": "Whether the claims are judged",
     "policy": "How the confidence is computed",
     "judge": "Who judges the claims",
-    "min_chunks": "How many relevant passages an answer needs",
-    "relevance_floor": "Relevance from which a passage counts",
+    "min_chunks": "How many passages an answer needs",
     "top_k": "How many passages are read",
     "second_pass_k": "How many passages a correction reads",
     "passage_window": "How many chunks are read beside a passage",
@@ -202,8 +201,8 @@ class Context(BaseModel):
         default=DEFAULT_THRESHOLD,
         ge=0,
         le=1,
-        description="Accept an answer at or above this confidence; below it, correct, then do as `on_low_confidence` "
-        "says. One set here goes before the one that `cragraph calibrate` fitted.",
+        description="Smallest confidence with which an answer is accepted. Below it the answer is corrected; what "
+        "then happens says `on_low_confidence`. A threshold that is set replaces one that `cragraph calibrate` fitted.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."
@@ -213,12 +212,12 @@ class Context(BaseModel):
     )
     policy: PolicyName = Field(
         default="auto",
-        description="How verdicts and signals become a confidence; auto is calibrated for judges that it was fitted "
-        "to, else claims.",
+        description="How verdicts and signals become a confidence. auto is calibrated for the judges that it was "
+        "fitted to, and claims for the others.",
     )
     judge: JudgeName = Field(
         default="auto",
-        description="Who judges the claims; auto takes the best that is available here, ollama:<model> is a model "
+        description="Who judges the claims. auto takes the best judge that is available; ollama:<model> is a model "
         "made to judge, such as ollama:bespoke-minicheck.",
     )
     min_chunks: int | None = Field(
@@ -238,33 +237,33 @@ class Context(BaseModel):
         Annotated[int, Field(ge=0, le=MAX_WINDOW)] | Literal["section"], BeforeValidator(_checked_window)
     ] = Field(
         default=0,
-        description="Chunks read on each side of a passage that was found, or section for all under its heading; "
-        "citations stay exact. 0 reads the passages alone.",
+        description="Number of chunks read on each side of a passage; section reads all chunks under its heading. "
+        "Citations stay exact.",
     )
     where: dict[str, Any] | None = Field(
         default=None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
     )
     sources: tuple[str, ...] | None = Field(
-        default=None, description="Answer from these files and folders of the store, and from no others."
+        default=None, description="Answer only from these files and folders of the store."
     )
     collection: Annotated[tuple[str, ...] | None, BeforeValidator(_names)] = Field(
         default=None,
-        description="Answer from these collections of the store alone, e.g. work, or several with commas; all searches "
-        "every one.",
+        description="Answer only from these collections of the store, e.g. work, or several with commas; all means "
+        "every collection.",
     )
     on_low_confidence: OnLowConfidence = Field(
         default="doubt",
-        description="What to return below the threshold: abstain; flag, the answer as a doubtful one; prune, what is "
-        "left of it when only supported sentences stay; doubt, where nobody chose: a supported answer of 0.4 or more "
-        "(in a chat model's words: 0.5) as a doubtful one, else abstain.",
+        description="What to return below the threshold. abstain: no answer. flag: the answer, as doubtful. "
+        "prune: only its supported sentences. doubt: a supported answer of at least 0.4 (in a chat model's words: "
+        "0.5), as doubtful; else no answer.",
     )
     ask_on_low_confidence: bool = Field(
         default=False,
-        description="Below the threshold, once no correction helps, wait for a person to accept, edit, search or "
-        "abstain; needs a checkpointer.",
+        description="Below the threshold, when no correction helps, wait for a person to accept, edit, search or "
+        "abstain. Needs a checkpointer.",
     )
-    best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged a pass; the best is kept.")
-    show_claims: bool = Field(default=False, description="Put every claim's verdict and evidence into the response.")
+    best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged per pass; the best is kept.")
+    show_claims: bool = Field(default=False, description="Put verdict and evidence of each claim into the response.")
     known_facts: tuple[str, ...] = Field(default=(), description="Facts that the answer must not contradict.")
     deadline_s: float | None = Field(
         default=None, gt=0, description="Seconds after which no new correction starts; the best attempt is returned."

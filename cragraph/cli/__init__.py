@@ -18,35 +18,26 @@ COMMANDS: Final = {
         "store",
         "Read documents into the store: text, pages, PDF, office files, mail, tables, calendars (docs/documents.md).",
     ),
-    "ask": ("ask", "Answer a question from the store, with citations, a verdict on every claim and a confidence."),
-    "chat": ("chat", "Talk with your documents: follow-up questions are understood from what was said before."),
-    "verify": ("verify", "Judge every claim of an answer against sources, with exact evidence."),
-    "calibrate": (
-        "calibrate",
-        "Fit what the confidence means, and where to accept, to your own labelled answers; a hundred help.",
-    ),
-    "search": ("store", "Search the store, without answering."),
-    "serve": ("serve", "A page to ask your documents in the browser, and an HTTP interface (see /openapi.json)."),
+    "ask": ("ask", "Answer a question from the store, with citations, a verdict on each claim and a confidence."),
+    "chat": ("chat", "Ask questions in a conversation. A follow-up question is read with the messages before it."),
+    "verify": ("verify", "Judge each claim of an answer against sources, and quote the evidence."),
+    "calibrate": ("calibrate", "Fit confidence and threshold to your own labelled answers; a hundred are enough."),
+    "search": ("store", "Search the store for passages. Write no answer."),
+    "serve": ("serve", "Serve a page to ask your documents in the browser, and an HTTP interface."),
     "mcp": ("mcp", "Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP."),
     "docs": ("store", "List the documents in the store."),
-    "forget": ("store", "Remove a document, or all below a folder, from the store; the files stay."),
+    "forget": ("store", "Remove a document, or all documents below a folder, from the store. The files stay."),
     "graph": ("graph", "Draw a graph as Mermaid text, or as nodes and edges in JSON."),
-    "config": ("about", "List every setting with its value and the source that it comes from."),
-    "trust": ("about", "Let the settings of a folder do all that yours can, as they are now."),
-    "collections": ("collections", "The collections of a store: without a command, list them."),
+    "config": ("about", "List every setting with its value and where the value comes from."),
+    "trust": ("about", "Trust the settings files of a folder: they may name code to run, servers, tokens and files."),
+    "collections": ("collections", "List the collections of a store; or move, rename or forget them."),
     "doctor": (
         "doctor",
-        "Check Python, the embedded models, the store and the Ollama server; print what mends each fault.",
+        "Check Python, the embedded models, the store and the Ollama server. Print how to mend each fault.",
     ),
-    "exam": ("exam", "Examine a chat model: how far it is believed when it judges, writes and declines."),
-    "log": (
-        "log",
-        "What was asked, newest first, with the answer and what was decided; nothing of it leaves this machine.",
-    ),
-    "stats": (
-        "about",
-        "Summarise a metrics log: how often the loop ran and helped, abstentions, latency, and the targets.",
-    ),
+    "exam": ("exam", "Measure how reliable a chat model is when it judges, answers or declines."),
+    "log": ("log", "List the questions that were asked, newest first, with answer and decision."),
+    "stats": ("about", "Summarise a metrics log: corrections, abstentions, latency, and the targets."),
 }
 """The file of each command, and its line in the list of commands."""
 
@@ -101,8 +92,8 @@ app = typer.Typer(
     name="cragraph",
     cls=Commands,
     help="Cited answers from your own documents, every claim checked, on your own machine.\n\n"
-    "Exit codes: 0 answered or done, 1 a failure (also of a single file or row), 2 wrong usage, 3 abstained, "
-    "4 below --fail-under, 5 the answer is doubtful, 6 the answer of a kept question changed, 130 interrupted.",
+    "Exit codes: 0 answered or done, 1 a failure (also of a single file or row), 2 wrong usage, 3 no answer, "
+    "4 below --fail-under, 5 a doubtful answer, 6 the answer to a kept question changed, 130 interrupted.",
     no_args_is_help=True,
     **SHARED,
 )

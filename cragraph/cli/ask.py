@@ -55,7 +55,7 @@ def ask(
     Example: `cragraph ask "What was revenue in 2023?" --source report.pdf`
     """
     if (question is None) is (again is None):
-        raise InputError("ask wants a question, or --again N for one of `cragraph log`: give one of them.")
+        raise InputError("ask needs a question, or --again N with an entry of `cragraph log`: give one of the two.")
     check_output(report)
     settings = settings_of(
         show_claims=True if show_claims else None,
@@ -76,7 +76,9 @@ def ask(
         status(hint)
     chat = assistant.parts.chat
     if chat is not None and not quiet and sys.stderr.isatty() and first_asked(chat.model, chat.title):
-        status(f"{chat.title} was not examined: it is believed by its size. `cragraph exam {chat.title}` measures it")
+        status(
+            f"{chat.title} was not examined; its size decides how far it is believed. Run: cragraph exam {chat.title}"
+        )
     context = {"show_claims": settings.show_claims} if json and not report else {}
     if before is not None:  # with its former limits, unless others are given now
         context |= {name: value for name, value in before.narrowed.items() if getattr(settings, name, None) is None}
@@ -93,8 +95,8 @@ def ask(
             status(f"wrote {report}")
     show(json, response, show_answer)
     if before is not None and not quiet:
-        then = "the same answer" if before.answer == response["answer"] else f"“{shortened(before.answer)}”"
-        status(f"asked before, as {again}, on {when(before.time)}: {then}")
+        then = "the same answer" if before.answer == response["answer"] else f"the answer “{shortened(before.answer)}”"
+        status(f"entry {again} of the log, of {when(before.time)}, has {then}")
     outcome = response["decision"]["outcome"] if response["decision"] else "not verified"
     if outcome in EXITS:
         raise typer.Exit(EXITS[outcome])
@@ -103,7 +105,9 @@ def ask(
 def asked_before(assistant: Any, number: int) -> Any:
     """The entry of the log to ask again. Raises InputError for an unknown number."""
     if (history := assistant.history) is None:
-        raise InputError(f"There is no entry {number}: there is no store, and so no log beside it.")
+        raise InputError(
+            f"There is no entry {number}: no store was found, so there is no log. Run: cragraph ingest FOLDER"
+        )
     return history.get(number)
 
 

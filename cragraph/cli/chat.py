@@ -18,11 +18,11 @@ from cragraph.errors import CragError
 from cragraph.run import Assistant, Event
 from cragraph.types import further
 
-HELP: Final = """/source [N]  the passage that citation N quotes, or all sources
-/why         the claims, their evidence and the confidence of the last answer
-/report FILE the last answer as an HTML page
-/model NAME  another chat model from here on; `none` for the embedded parts
-/history     what was asked so far
+HELP: Final = """/source [N]  show the passage that citation N quotes, or all sources
+/why         show the claims, their evidence and the confidence of the last answer
+/report FILE write the last answer as an HTML page
+/model NAME  use another chat model; `none` uses the embedded parts
+/history     list the messages of this conversation
 /new         forget the conversation
 /quit        leave (or Ctrl-D)"""
 
@@ -47,7 +47,7 @@ def chat(
         with suppress(ImportError):  # arrow keys and history, kept in this process only: questions may be private
             import readline  # noqa: F401
     if not quiet:
-        status("Ask your documents; /help lists the commands, Ctrl-D leaves.")
+        status("Ask a question. /help lists the commands, Ctrl-D leaves.")
     while True:
         try:
             line = _read()
@@ -101,7 +101,7 @@ class Conversation:
             case "/report" if self.last and given:
                 status(f"wrote {self._assistant.report(self.last).save(Path(given))}")
             case "/report":
-                status("Ask first, then /report FILE.")
+                status("Ask a question first. Then: /report FILE")
             case "/model":
                 if given:
                     self._begin(model=given)

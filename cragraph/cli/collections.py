@@ -63,7 +63,7 @@ def move(
     """
     held = _store(settings_of)
     if not paths and of is None:
-        raise InputError("move came without a path and without --from; wanted what to move: give one of them.")
+        raise InputError("move came without a path and without --from: name the documents to move.")
     documents = held.documents(None if of is None else {"collection": held.known(of)})
     chosen = [document.source for document in documents]
     if paths:

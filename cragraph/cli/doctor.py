@@ -133,7 +133,10 @@ def _examined(settings: Settings, name: str) -> Diagnosis:
         chat = Parts(settings.model_copy(update={"model": name})).chat
         assert chat is not None
         if (worth := worth_shown(chat.model, chat.title)) is None:
-            return f"not examined, believed by its size; `cragraph exam {name}` measures it in {calls()} calls"
+            return (
+                f"not examined, so its size decides how far it is believed; `cragraph exam {name}` measures it in "
+                f"{calls()} calls"
+            )
         return f"believed {worth.supports:.2g} to 1 where it says supported, {worth.rejects:.2g} to 1 where it says not"
 
     return _probed(f"examination of {name}", told)

@@ -26,7 +26,7 @@ def exam(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Examine a chat model: measure how reliable its verdicts, its answers and its "I don't know" are.
+    """Measure how reliable a chat model is when it judges, answers or declines.
 
     The model judges 60 claims in six calls and answers 12 questions, or 30 with --all, in one call each. The result is
     kept for this version of the model and is used from the next run on. An examination that was stopped continues.

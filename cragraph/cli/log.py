@@ -69,9 +69,9 @@ def log(
             f"{' and '.join([*chosen, *(['words or --kept'] if words or kept else [])])} do not go together."
         )
     if expect is not None and keep is None:
-        raise InputError("--expect came without --keep: it says what the answer of a kept question must say.")
+        raise InputError("--expect came without --keep: name the question to keep, with --keep N.")
     if accept and not again:
-        raise InputError("--accept came without --check: it takes over what the check finds changed.")
+        raise InputError("--accept came without --check, which finds the answers to accept: add --check.")
     if again:
         check_kept(Assistant(settings_of()), renew=accept, as_json=json, quiet=quiet)
         return
@@ -88,17 +88,17 @@ def log(
     elif keep is not None:
         entry = history.keep(keep, expect)
         told = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"
-        show(json, entry.to_dict(), lambda _: f"kept {keep}{told}: `cragraph log --check` asks it again")
+        show(json, entry.to_dict(), lambda _: f"kept question {keep}{told}: `cragraph log --check` asks it again")
     elif let_go is not None:
         history.let_go(let_go)
-        show(json, {"let_go": let_go}, lambda _: f"{let_go} is no test any more; it stays in the log")
+        show(json, {"let_go": let_go}, lambda _: f"question {let_go} is no longer a test; it stays in the log")
     elif show_one is not None:
         show(json, history.get(show_one).to_dict(), whole)
     else:
         found = [entry.to_dict() for entry in history.entries(limit, " ".join(words or ()), kept=kept)]
         show(json, found, listed)
         if not (found or json):
-            status("nothing in the log" + " that fits" * bool(words or kept))
+            status("No such entry is in the log." if words or kept else "The log is empty.")
 
 
 def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool) -> None:

@@ -41,23 +41,28 @@ _SETTINGS: Final[dict[str, Any]] = {
     "base_url": _option(
         str, "--base-url", "Address of the chat model's server, e.g. http://localhost:8080/v1.", metavar="URL"
     ),
-    "mode": _option(str, "--mode", "How strict: low, balanced or high."),
+    "mode": _option(str, "--mode", "How strict the check is: low, balanced or high."),
     "judge": _option(str, "--judge", f"Judge of the claims: auto, {', '.join(JUDGES)}."),
-    "policy": _option(str, "--policy", "Confidence: auto, calibrated, claims, weighted, reliability or similarity."),
-    "confidence_threshold": _option(float, "--threshold", "Accept an answer from this confidence (0..1)."),
+    "policy": _option(
+        str, "--policy", "How confidence is computed: auto, calibrated, claims, weighted, reliability or similarity."
+    ),
+    "confidence_threshold": _option(
+        float, "--threshold", "Smallest confidence (0 to 1) with which an answer is accepted."
+    ),
     "max_crag_attempts": _option(int, "--max-attempts", "Largest number of corrections."),
     "top_k": _option(int, "--top-k", "Number of passages to answer from."),
-    "min_chunks": _option(int, "--min-chunks", "Abstain if fewer passages are found."),
+    "min_chunks": _option(int, "--min-chunks", "Abstain if fewer passages than this are found."),
     "passage_window": _option(str, "--passage-window", "Number of chunks read on each side of a passage, or section."),
     "where": _option(
         list[str], "--where", "Metadata filter: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'. Repeatable.",
         metavar="FILTER",
     ),
     "collection": _option(
-        list[str], "--collection", "Use this collection alone; all means every collection. Repeatable.", metavar="NAME"
+        list[str], "--collection", "Use only this collection; all means every collection. Repeatable.", metavar="NAME"
     ),
+    "into": _option(list[str], "--collection", "Collection to put the documents into.", metavar="NAME"),
     "on_low_confidence": _option(
-        str, "--on-low-confidence", "Below the threshold: doubt (the default), abstain, flag or prune."
+        str, "--on-low-confidence", "What to return below the threshold: doubt (default), abstain, flag or prune."
     ),
     "best_of": _option(int, "--best-of", "Write N answers and keep the best."),
     "deadline_s": _option(float, "--deadline", "Seconds after which no new correction starts."),
@@ -99,6 +104,8 @@ def _settings(options: dict[str, Any], **more: Any) -> Any:
         if not config.is_file():
             raise SettingsError(f"--config names {config}, which is not a file: correct the path.")
         os.environ["CRAG_CONFIG"] = str(config)
+    if into := given.pop("into", None):
+        given["collection"] = into
     if not given.get("collection", True):
         del given["collection"]
     if where := given.pop("where", None):

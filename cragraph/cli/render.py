@@ -153,7 +153,7 @@ def show_passages(passages: Sequence[dict[str, Any]]) -> None:
         console.print(Text(f"{number}. {place}", style="bold"), Text(f" {scores}", style="dim"))
         indented(console, Text(shortened(passage["text"], 300)), 3)
     if not passages:
-        err().print("nothing found")
+        err().print("No passage was found.")
 
 
 def one_line(text: str) -> str:

@@ -20,9 +20,10 @@ def serve(
         "dropped"
     ),
 ) -> None:
-    """Serve a page to ask your documents in the browser, and an HTTP interface (see /openapi.json).
+    """Serve a page to ask your documents in the browser, and an HTTP interface.
 
     Only this machine can reach the server. With --host others can, and every caller must send the token.
+    `/openapi.json` describes the interface.
 
     Example: `cragraph serve --port 8765`
     """

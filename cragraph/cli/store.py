@@ -14,7 +14,7 @@ from cragraph.library import Library
 from cragraph.types import number_of
 
 
-@with_settings("store", "collection")
+@with_settings("store", "into")
 def ingest(
     settings_of: Any,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.", show_default=False)],
@@ -30,9 +30,8 @@ def ingest(
     """Read documents into the store: md, txt, rst, html, pdf, docx, pptx, xlsx, xls, odt, ods, odp, rtf, epub, eml,
     mbox, ics, vcf, csv, json, jsonl, ipynb, org, srt, vtt, log.
 
-    Unchanged files are not read again; a changed file replaces its older version. Scanned pages need
-    `pip install 'cragraph[ocr]'`. `--collection NAME` puts the documents into that collection, also those that are in
-    another one.
+    Unchanged files are not read again; a changed file replaces its older version. With `--collection NAME`, documents
+    that are in another collection move. Scanned pages need `pip install 'cragraph[ocr]'`.
 
     Example: `cragraph ingest docs/ report.pdf --prune`
     """
@@ -41,7 +40,7 @@ def ingest(
         report = library.ingest(paths, prune=prune, dry_run=dry_run, progress=advance, follow_links=follow_links)
     show_report(report, as_json=json, dry_run=dry_run)
     if watch and not dry_run:
-        status("following; press Ctrl-C to stop")
+        status("watching the files; Ctrl-C stops")
         for change in library.watch(paths, follow_links=follow_links):
             show_report(change, as_json=json, dry_run=False)
     if report.failed:
@@ -89,7 +88,7 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
 
     show(json, documents, lambda rows: "\n".join(map(line, rows)))
     if not (documents or json):
-        err().print("the store is empty")
+        err().print("The store has no documents.")
 
 
 @with_settings("store", "collection")

@@ -79,7 +79,7 @@ def verify(
             raise typer.Exit(FAILURE)
         return
     if answer is None or not source:
-        raise InputError("verify wants --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
+        raise InputError("verify needs --answer TEXT (or -) and at least one --source PATH, or --jsonl FILE.")
     text = sys.stdin.read() if answer == "-" else answer
     leading_out: list[tuple[str, str]] = []
     passages = library.read(source, leading_out)

@@ -153,7 +153,7 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
 
     @routes.post("/verify")
     async def verify(body: ToVerify, request: Request) -> dict[str, Any]:
-        """Judge every claim of an answer against passages."""
+        """Judge each claim of an answer against passages."""
         given = body.answer, body.passages, body.question
         found: dict[str, Any] = await desk.done(request, lambda: assistant.verify(*given).to_dict())
         return found
@@ -312,7 +312,7 @@ def history(assistant: Assistant) -> APIRouter:
 
     def _log() -> History:
         if (log := assistant.history) is None:
-            raise InputError("There is no log: there is no store for it to stand beside yet.")
+            raise InputError("There is no log yet: no document was ingested.")
         return log
 
     return routes

@@ -182,7 +182,7 @@ class Verification:
     def __repr__(self) -> str:
         """A line with the outcome, then a line per claim."""
         head = (
-            f"Verification: {standing(self.decision.to_dict(), self.level)}; {self.claims_supported} of "
+            f"Verification: {standing(self.decision.to_dict())}; {self.claims_supported} of "
             f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
         )
         marked = ((*mark_of(claim_row(v)), v) for v in self.claims)

@@ -235,7 +235,7 @@ def test_verify_tells_a_pipeline_whether_enough_is_grounded(shell: Shell, tmp_pa
         (("ingest", "~nosuch/x"), "~nosuch/x does not exist"),
         (("ask", "q", "--config", "nowhere.yaml"), "nowhere.yaml"),
         (("graph", "nothing"), "there is no graph 'nothing'"),
-        (("ask",), "error: ask wants a question, or --again N"),
+        (("ask",), "error: ask needs a question, or --again N"),
         (("frobnicate",), "error: No such command"),
         (("ask", "q", "--model", "llama"), "error: the chat model came as 'llama'"),
         (("ask", "q", "--model", "nobody:x"), "error: the chat model 'nobody:x' cannot be built"),

@@ -220,7 +220,6 @@ def test_confidence_and_threshold_are_told_with_the_digits_that_tell_them_apart(
     assert apart(confidence, threshold) == shown
     decision = {"outcome": "doubtful", "confidence": confidence, "threshold": threshold, "set_by": "default"}
     assert doubt_of(decision) == f"Doubtful ({shown[0]}, wanted {shown[1]}): "
-    assert standing(decision, "low") == f"Confidence {shown[0]} (low) · doubtful · the threshold is {shown[1]}"
     assert standing(decision) == f"Confidence {shown[0]} · doubtful · the threshold is {shown[1]}"
 
 

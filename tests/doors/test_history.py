@@ -162,7 +162,7 @@ def test_a_question_is_asked_again_by_its_number(asked: Shell, notes: Path) -> N
     asked("ingest", str(notes), "-q")
     again = asked("ask", "--again", "1")
     assert "10,994" in again.out
-    assert "asked before, as 1, on " in again.err
+    assert "entry 1 of the log, of " in again.err
     assert "“The Mariana Trench is 10,935 metres deep. [1]”" in again.err
     for given in ((), ("What?", "--again", "1"), ("--again", "99")):
         assert asked("ask", *given).code == 2

@@ -40,7 +40,7 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
     assert found.why.endswith(".")
     assert Decision.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert bool(doubt_of(found.to_dict())) is (found.outcome == "doubtful")
-    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(found.to_dict(), "low")
+    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(found.to_dict())
 
 
 @pytest.mark.parametrize(
