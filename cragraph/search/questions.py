@@ -159,10 +159,10 @@ _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
     """The parts of a question that no sentence of the answer addresses, in order; all parts without an answer.
 
-    The parts are those of `decompose`, else the question. One of several parts is addressed by an answer with half of
-    the words that only this part has (and one of its names or figures), or by a sentence as near as `SIMILAR`. A single
-    question is addressed by an answer that is terse, shares half of its words, or is that near. Without embeddings only
-    missing names and figures count.
+    The parts are those of `decompose`, else the question. One of several parts is addressed by an answer that has half
+    of the words which only this part has, or else a sentence as near as `SIMILAR`. If half of a part's words are in all
+    parts, the answer must also have one of its names or figures. A single question is addressed by an answer that is
+    terse, shares half of its words, or is that near. Without embeddings only missing names and figures count.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -177,8 +177,8 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None"
     # The names and figures of the question: its words with a digit, and with a capital that begins nothing.
     marked = [match.group() for match in _MARK.finditer(question) if not is_stopword(match.group())]
     marks = frozenset(content_words(" ".join(marked)))
-    # If names or figures distinguish a part, the answer must have one of them.
-    named = [(part - common) & marks if len(parts) > 1 else frozenset() for part in part_terms]
+    # If parts are alike but for names or figures, the answer must have one of those of each part.
+    named = [(part - common) & marks if 2 * len(common) >= len(part) else frozenset() for part in part_terms]
     silent = {i for i, names in enumerate(named) if names and not names & in_answer}
     own = [part - common or part for part in part_terms]
     doubtful = [i for i, part in enumerate(own) if i in silent or not part or 2 * len(part & in_answer) < len(part)]
