@@ -25,12 +25,6 @@ from cragraph.types import SETTERS, Passage, apart, called, further, in_words, m
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
-HEAD: Final = (
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width,initial-scale=1">'
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-    'img-src data:; script-src {scripts}"><title>{title}</title><style>{style}</style></head><body>\n'
-)
 MEANING: Final = {
     "calibrated": "of 100 answers with this confidence, about {n} can be expected to be right",
     "claims": "counted from the verdicts: the share of the claims that hold, not a probability",
@@ -59,8 +53,7 @@ class Report:
     prefix: str = ""  # set before every id, so that several answers can stand on one page
 
     def __str__(self) -> str:
-        head = HEAD.format(title=e(self.data["question"] or "Verification"), style=style(), scripts="'none'")
-        return f"{head}<main>{self.fragment}</main></body></html>\n"
+        return str(parts().page(self))
 
     def _repr_html_(self) -> str:
         """The page in a separate frame, so that its style and the notebook's do not mix."""
@@ -110,49 +103,7 @@ class Report:
     @cached_property
     def fragment(self) -> str:
         """The report without the page around it."""
-        data, pictures = self.data, PagePictures(self.files)
-        parts = [f"<h1>{e(data['question'])}</h1>" if data["question"] else "<h1>Verification</h1>"]
-        parts.append('<div class="cols"><div class="left"><section aria-label="Answer">')
-        parts.append(
-            f'{self._badge()}<p class="answer">{self.text}</p>'
-            f"{self._confidence()}{self._computed()}{self._conflicts()}{self._faults()}</section>"
-            f"{self._attempts()}{self._ran()}</div>"
-        )
-        parts.append(f'<section class="right" aria-label="Evidence">{self._evidence(pictures)}</section></div>')
-        if pictures.left_out:
-            parts.append(f'<p class="note">{pictures.left_out} further pages are not shown as pictures.</p>')
-        if pictures.failed:
-            parts.append(f'<p class="note">The pages of {pictures.failed} files could not be drawn.</p>')
-        return f'<article class="cragraph {outcome_of(data)}">{"".join(parts)}</article>'
-
-    def _badge(self) -> str:
-        """The decision as a badge."""
-        if not (decision := self.data["decision"]):
-            return ""
-        outcome = e(decision["outcome"])
-        sign = {"accepted": "✓", "doubtful": "?", "refused": "–"}[outcome]
-        confidence, threshold = apart(decision["confidence"], decision["threshold"])
-        return (
-            f'<p class="badge {outcome}"><b>{sign} {outcome.capitalize()} · {confidence}</b>'
-            f" · threshold {threshold}{SETTERS[decision['set_by']]}</p>"
-        )
-
-    def _computed(self) -> str:
-        """The working of a figure: the query in words, and its rows."""
-        if not (computed := self.data.get("computed")):
-            return ""
-        cited, rows = computed.get("cited") or [], computed.get("rows") or 0
-        listed = "".join(f"<li><code>{e(row['quote'])}</code></li>" for row in cited)
-        more = f'<p class="note">and {rows - len(cited)} more rows</p>' if rows > len(cited) else ""
-        missing = computed.get("missing")
-        none = "1 row has no figure there and was" if missing == 1 else f"{missing} rows have no figure there and were"
-        lacks = f'<p class="note">{none} left out.</p>' if missing else ""
-        unfolded = " open" if len(cited) <= FEW_ROWS else ""
-        table = f'<details{unfolded}><summary>The rows</summary><ol class="said">{listed}</ol>{more}</details>'
-        return (
-            f'<section class="computed"><h2>Computed</h2><p><code>{e(in_words(computed))}</code></p>'
-            f"{lacks}{table if listed else ''}</section>"
-        )
+        return str(parts().fragment(self, PagePictures(self.files)))
 
     @cached_property
     def text(self) -> str:
@@ -216,99 +167,45 @@ class Report:
 
         return re.sub(r"\[(\d+)\]", link, e(text))
 
-    def _confidence(self) -> str:
-        data, checked = self.data, self.data["verification"] or {}
-        if data["confidence"] is None:
-            return '<p class="note">Not verified.</p>'
-        value, outcome = data["confidence"], outcome_of(data)
+    @property
+    def meaning(self) -> str:
+        """What the confidence means, in a sentence."""
+        checked = self.data["verification"] or {}
         policy = (checked.get("policy") or "") if checked.get("claims_checked") else ""
-        meaning = MEANING.get(policy, NO_MEANING).format(n=round(value * 100), policy=policy) if policy else ""
+        value = round(self.data["confidence"] * 100)
+        meaning = MEANING.get(policy, NO_MEANING).format(n=value, policy=policy) if policy else ""
         if checked.get("answered") is not None:
             meaning += (
                 f"; probability that it answers the question {checked['answered']:.2f}, "
                 f"that the passages support it {checked['supported']:.2f}"
             )
-        alone = "" if data["decision"] else f"<b>Confidence {value:.2f}</b>"
-        return (
-            f'<p class="confidence">{alone}'
-            f'<span class="bar" aria-hidden="true"><i class="{outcome}" style="width:{value:.1%}"></i></span>'
-            f'<span class="note">{e(meaning[:1].upper() + meaning[1:])}</span></p>'
-        )
+        return meaning[:1].upper() + meaning[1:]
 
-    def _conflicts(self) -> str:
-        """Passages that answer differently, side by side."""
-        pairs = []
-        for conflict in self.data.get("conflicts") or ():
-            sides = "".join(
-                f"<div><b>{e(name[:1].upper() + name[1:])}</b> {e(place)}<blockquote>{e(quote)}</blockquote></div>"
-                for name, place, quote in sides_of(conflict)
-            )
-            why = f'<p class="note">The newer, because {e(conflict["why"])}.</p>' if conflict["newer_first"] else ""
-            pairs.append(f'<div class="sides">{sides}</div>{why}')
-        return f'<section class="differ"><h2>The documents differ</h2>{"".join(pairs)}</section>' if pairs else ""
-
-    def _faults(self) -> str:
-        decision, data = self.data["decision"], self.data
-        issues = list(data["issues"])
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """The issues that the badge does not say, and the degradations, each with its class."""
+        decision, issues = self.data["decision"], list(self.data["issues"])
         if decision and decision["outcome"] != "accepted" and decision["why"] not in issues:
             issues.insert(0, decision["why"])
         notes = [("issue", sentence) for sentence in further(issues, decision)]
-        notes += [("degraded", sentence) for sentence in data["degraded"]]
-        rows = [f'<li class="{kind}">{e(sentence)}</li>' for kind, sentence in notes]
-        first, rest = (f'<ul class="said">{"".join(part)}</ul>' for part in (rows[:FEW_NOTES], rows[FEW_NOTES:]))
-        more = f"<details><summary>{number_of(len(rows) - FEW_NOTES, 'more note')}</summary>{rest}</details>"
-        return (first if rows else "") + (more if len(rows) > FEW_NOTES else "")
+        return notes + [("degraded", sentence) for sentence in self.data["degraded"]]
 
-    def _evidence(self, pictures: PagePictures) -> str:
-        cards = [self._card(number, claim, pictures) for number, claim in enumerate(self.claims)]
-        cited = [
-            f'<li id="{self.prefix}c{c["number"]}">[{c["number"]}] {where(c["metadata"])}'
-            f"{'' if c['verified'] else ' <em>not verified</em>'}"
-            + "".join(f"<blockquote>{e(quote)}</blockquote>" for quote in c["quotes"] or [c["text"]])
-            + "</li>"
-            for c in self.data.get("citations") or ()
-        ]
-        near = [f"<li>{where(p)}<blockquote>{e(p['text'])}</blockquote></li>" for p in self.data.get("nearest") or ()]
-        listed = {"Sources": cited, "Nearest passages": near}
-        lists = [f'<h2>{name}</h2><ol class="sources">{"".join(rows)}</ol>' for name, rows in listed.items() if rows]
-        return ("<h2>Claims</h2>" + "".join(cards) if cards else "") + "".join(lists)
+    def also_supported(self, claim: Mapping[str, Any]) -> list[Any]:
+        """The further passages that support a claim: the metadata of each once, or an unknown passage's id."""
+        sources = claim.get("sources") or ()
+        first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(sources), "")
+        known = {passage["chunk_id"]: about(passage) for passage in self.known}
+        named = [known.get(chunk_id, chunk_id) for chunk_id in sources if chunk_id != first]
+        return list({where(source) if isinstance(source, Mapping) else source: source for source in named}.values())
 
-    def _card(self, number: int, claim: Mapping[str, Any], pictures: PagePictures) -> str:
-        (sign, word), back = mark_of(claim), f"{e(claim['text'])} <em>(not in the answer that is shown)</em>"
-        if number in self.places:
-            back = f'<a href="#{self.prefix}a{number + 1}">{e(claim["text"])}</a>'
-        support = "" if claim.get("quoted") else f" {claim['support']:.2f}"
-        rows = [f'<h3><span class="mark {kind(claim)}">{sign} {e(word)}</span>{support}</h3><p>{back}</p>']
-        rows += [f'<p class="note">{e(claim["reasoning"])}</p>'] if claim.get("reasoning") else []
-        rows += [f"<p>Should say: {e(claim['correction'])}</p>"] if claim.get("correction") else []
-        if evidence := claim.get("evidence"):
-            passage = self._passage(evidence)
-            if passage is None:
-                rows.append(f"<blockquote><mark>{e(evidence['quote'])}</mark></blockquote>")
-            else:
-                before, after = self._beside(passage)
-                quote = marked(passage["text"], evidence["quote"], evidence["start"])
-                rows.append(f"<p>{where(about(passage))}</p>")
-                rows.append(f"<blockquote>{before}{quote}{after}</blockquote>")
-                if picture := pictures(passage, evidence["quote"]):
-                    rows.append(f"<details><summary>The page</summary>{picture}</details>")
-        else:
-            rows.append('<p class="note">No evidence was found.</p>')
-        first = (claim.get("evidence") or {}).get("chunk_id") or next(iter(claim.get("sources") or ()), "")
-        if others := [source for source in claim.get("sources") or () if source != first]:
-            names = {p["chunk_id"]: where(about(p)) for p in self.known}
-            named = dict.fromkeys(names.get(chunk_id, e(chunk_id)) for chunk_id in others)
-            rows.append(f'<p class="note">Also supported by {", ".join(named)}.</p>')
-        return f'<div class="card {kind(claim)}" id="{self.prefix}e{number + 1}">{"".join(rows)}</div>'
-
-    def _passage(self, evidence: Mapping[str, Any]) -> Passage | None:
+    def passage_of(self, evidence: Mapping[str, Any]) -> Passage | None:
         """The passage of the evidence, by id, else by position; None if it is not available."""
         if "chunk_id" in evidence:
             return next((passage for passage in self.known if passage["chunk_id"] == evidence["chunk_id"]), None)
         counted = self.known[evidence["passage"] :][:1]
         return counted[0] if counted and evidence["quote"] in counted[0]["text"] else None
 
-    def _beside(self, passage: Passage) -> tuple[str, str]:
+    def beside(self, passage: Passage) -> tuple[str, str]:
         """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
         chunks = self.neighbours(passage) if self.neighbours else self.known
         by_index = {p["chunk_index"]: p for p in chunks if p["doc_id"] == passage["doc_id"]}
@@ -318,82 +215,26 @@ class Report:
         tail = after["text"][max(end - after["start_index"], 0) :] if after else ""
         head = f"… {head[-AROUND:].partition(' ')[2]}" if len(head) > AROUND else head
         tail = f"{tail[:AROUND].rpartition(' ')[0]} …" if len(tail) > AROUND else tail
-        head, tail = (f'<span class="beside">{e(text)}</span>' if text.strip() else "" for text in (head, tail))
         return head, tail
 
-    def _attempts(self) -> str:
-        """The attempts: queries, failed claims, and changes of the answer."""
-        rows, before = [], ""
-        for attempt in self.data["attempts"]:
-            confidence = "" if attempt["confidence"] is None else f" · confidence {attempt['confidence']:.2f}"
-            head = (
-                f"<b>Attempt {attempt['attempt']}</b>{confidence} · {attempt['claims_supported']} of "
-                f"{attempt['claims_checked']} claims supported · {number_of(attempt['new_passages'], 'new passage')}"
-            )
-            searched = "".join(f"<li>searched for “{e(query)}”</li>" for query in attempt.get("queries", ()))
-            failed = "".join(
-                f"<li>{' '.join(mark_of(claim))}: {e(claim['text'])}</li>"
-                for claim in (attempt.get("verification") or {}).get("claims") or ()
-                if claim["verdict"] != "supported"
-            )
-            answer = attempt.get("answer", "")
-            changed = f'<p class="diff">{changes(before, answer) if before else e(answer)}</p>' if answer else ""
-            rows.append(f"<li>{head}<ul>{searched}</ul>{changed}<ul>{failed}</ul></li>")
-            before = answer or before
-        listed = f'<ol class="timeline">{"".join(rows)}</ol>'
-        if len(rows) < 2:
-            return f"<details><summary>The attempt</summary>{listed}</details>" if rows else ""
-        return f"<section><h2>Attempts</h2>{listed}</section>"
-
-    def _ran(self) -> str:
+    @property
+    def ran(self) -> list[str]:
+        """The parts and models that ran, the calls of models and the time."""
         data = self.data
         shown = [f"{role.replace('_', ' ')} {name}" for role, name in data["models"].items() if ":" not in role]
         ms = (data.get("timings_ms") or {}).get("total") or data.get("ms")
         shown += filter(None, [called(data.get("llm_calls") or 0, data.get("tokens") or {})])
-        shown += [f"{ms:.0f} ms"] if ms else []
-        return f'<footer class="note">Ran: {e(", ".join(shown))}</footer>' if shown else ""
+        return shown + ([f"{ms:.0f} ms"] if ms else [])
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The page, piece by piece: rows are those of `verify --jsonl` with their `answer`, and `question` where given."""
     script = files("cragraph.report").joinpath("table.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    yield HEAD.format(title="Verified answers", style=style(), scripts=f"'sha256-{digest}'")
-    yield (
-        '<main class="cragraph"><h1>Verified answers</h1><div class="filters">'
-        '<label>Search <input id="find" type="search"></label>'
-        '<label>Show <select id="which"><option value="">all</option><option value="no">not grounded</option>'
-        '<option value="yes">grounded</option></select></label><output id="count" role="status"></output></div>'
-        '<div class="tablewrap"><table class="rows"><thead><tr>'
-    )
-    yield "".join(f'<th scope="col"><button type="button">{name}</button></th>' for name in COLUMNS)
-    yield "</tr></thead><tbody>\n"
+    yield str(parts().table_head(COLUMNS, digest))
     for number, row in enumerate(rows, 1):
-        yield _row(row, f"r{number}") + "\n"
+        yield f"{parts().table_row(row, Report(row, prefix=f'r{number}'))}\n"
     yield f"</tbody></table></div></main><script>{script}</script></body></html>\n"
-
-
-def _row(row: Mapping[str, Any], prefix: str) -> str:
-    report = Report(row, prefix=prefix)
-    counts = f"{row['claims_supported']}/{row['claims_checked']}"
-    grounded, outcome = "yes" if row["is_grounded"] else "no", outcome_of(row)
-    share = row["claims_supported"] / (row["claims_checked"] or 1)
-    claims = "".join(
-        f'<li id="{prefix}e{n}"><span class="mark {kind(c)}">{e(" ".join(mark_of(c)))}</span> '
-        + e(c["text"])
-        + (f' <span class="note">{e(c["reasoning"])}</span>' if c.get("reasoning") else "")
-        + (f"<blockquote><mark>{e(c['evidence']['quote'])}</mark></blockquote>" if c.get("evidence") else "")
-        + "</li>"
-        for n, c in enumerate(row["claims"], 1)
-    )
-    question = f"<p><b>{e(row['question'])}</b></p>" if row.get("question") else ""
-    return (
-        f'<tr class="{outcome}" data-grounded="{grounded}"><td>{e(row["id"])}</td>'
-        f'<td class="n" data-v="{row["confidence"]:.4f}">{row["confidence"]:.2f}</td>'
-        f'<td><span class="decided">{outcome}</span></td><td>{grounded}</td>'
-        f'<td class="n" data-v="{share:.4f}">{counts}</td><td>{question}'
-        f"{report.text}<details><summary>Claims and evidence</summary><ol>{claims}</ol></details></td></tr>"
-    )
 
 
 def bare(text: str) -> tuple[str, list[int]]:
@@ -425,8 +266,8 @@ def marked(text: str, quote: str, start: int | None = None) -> str:
 
 
 def where(metadata: Mapping[str, Any]) -> str:
-    """A source by its usual name, with its whole path behind."""
-    return f'<cite title="{e(metadata.get("source") or "")}">{e(place_of(metadata) or "given text")}</cite>'
+    """A source by its usual name, with its whole path as the title."""
+    return str(parts().where(metadata))
 
 
 def kind(claim: Mapping[str, Any]) -> str:
@@ -448,3 +289,23 @@ def e(text: Any) -> str:
 def style() -> str:
     """The style sheet of reports."""
     return files("cragraph.report").joinpath("report.css").read_text(encoding="utf-8")
+
+
+@cache
+def parts() -> Any:
+    """The macros of the template; every text in them is escaped, and loses what reorders or hides it."""
+    from jinja2 import Environment, PackageLoader
+
+    def clean(value: Any) -> Any:
+        return printable(value) if type(value) is str else value
+
+    given = Environment(
+        loader=PackageLoader("cragraph.report", ""), autoescape=True, finalize=clean, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    given.globals |= {
+        "FEW_NOTES": FEW_NOTES, "FEW_ROWS": FEW_ROWS, "SETTERS": SETTERS, "about": about, "apart": apart,
+        "changes": changes, "in_words": in_words, "kind": kind, "mark_of": mark_of, "marked": marked,
+        "number_of": number_of, "outcome_of": outcome_of, "place_of": place_of, "sides_of": sides_of, "style": style(),
+    }  # fmt: skip
+    return given.get_template("report.html").module
