@@ -59,7 +59,7 @@ def standing(decision: Mapping[str, Any] | None) -> str:
 
 def number_of(count: int, noun: str) -> str:
     """A count with its noun: ``1 chunk``, ``2 chunks``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def further(issues: Sequence[str], decision: Mapping[str, Any] | None) -> list[str]:
@@ -347,12 +347,14 @@ def in_words(computed: Mapping[str, Any]) -> str:
     if query.get("group"):
         said = f"{query['operation']} of the {query.get('of') or 'sum'} of {column or 'rows'} by {query['group']}"
     if computed.get("rows"):
-        said += f" over {computed['rows']} row{'s' if computed['rows'] != 1 else ''}"
+        said += f" over {number_of(computed['rows'], 'row')}"
     if computed.get("missing"):
         said += f" ({computed['missing']} more without a figure)"
     said += f" of {file}" + (f" › {table}" if table and table != file else "") + tested(query.get("where"))
     if against := query.get("against"):
         said += f", against {against.get('column') or 'rows'}{tested(against.get('where'))}"
+    if 1 < (cited := len(computed.get("cited") or ())) < (computed.get("rows") or 0):
+        said += f"; {cited} of the rows are cited"
     return said + (f", adjusted by {query['percent']} %" if query.get("percent") else "")
 
 

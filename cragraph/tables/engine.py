@@ -151,13 +151,14 @@ class _Engine:
         total, column = self.total(self.own), self.table.columns[self.own["column"]]
         rows = self._rows_said(len(total.rows), self.own["where"])
         more = f"; {_count(total.missing)} more without a figure" if total.missing else ""
+        words = column.header.words
+        subject = f"The {words} of {rows} {'are' if _is_plural(words) else 'is'}"
         if mean:
             exact = Fraction(total.value) / len(total.rows)
             value = rounded(exact)
-            text = f"{column.header.title} of {rows}: {shown(value, column)} on average{_about(exact, value)}{more}"
+            text = f"{subject} {shown(value, column)} on average{_about(exact, value)}{more}"
             return self._made(text, value, column.unit, total, chance, rounded=exact != Fraction(value))
-        words = column.header.words
-        text = f"{column.header.title} of {rows}: {shown(total.value, column)} in all{more}"
+        text = f"{subject} {shown(total.value, column)} in all{more}"
         if words in ("cost", "costs", "price"):
             costs = "costs" if len(total.rows) == 1 else "cost"
             text = f"{rows[:1].upper()}{rows[1:]} {costs} {shown(total.value, column)} in all{more}"
@@ -210,7 +211,7 @@ class _Engine:
             return f"{self.table.label(n)}{f' ({chr(44).join(cells)})' if cells else ''}"
 
         have = "has" if len(rows) == 1 else "have"
-        each = " and ".join(f"{_condition(c)[1]} for {_condition(c)[0]}" for c in where)
+        each = " and ".join(map(self._having, where))
         whole = self._rows_said(self.table.size, ())
         text = f"{_count(len(rows)).capitalize()} of {whole} {have} {each}"
         if not where:
@@ -241,9 +242,9 @@ class _Engine:
         most = query.get("most", 1) if query["operation"] in ("largest", "smallest") else len(valued)
         best = [one for one in valued if one[0] == valued[0][0]] if most == 1 else valued[:most]
         names, own = [key.value(rows[0]) for _, rows in best], column if of != "count" else None
-        over = f"{self._rows_said(len(taken), self.own['where'])}, by {key.header.words}"
+        over = self._rows_said(len(taken), self.own["where"])
         first = rounded(best[0][0])
-        what = f"{'mean' if of == 'mean' else 'sum of'} {column.header.words}" if column and own else "number"
+        what = f"{'average' if of == 'mean' else 'total'} {column.header.words}" if column and own else "number"
         if query["operation"] in ("largest", "smallest") and most == 1:
             end = {"largest": ("largest", "most"), "smallest": ("smallest", "fewest")}[query["operation"]]
             what = f"{end[0]} {what}" if own else end[1]
@@ -252,7 +253,7 @@ class _Engine:
         else:
             figured = [f"{name}, {shown(rounded(value), own)}" for name, (value, _) in zip(names, best, strict=True)]
             more = f"; and {len(figured) - NAMED} more" if len(figured) > NAMED else ""
-            text = f"{what[:1].upper()}{what[1:]} of {over}: {'; '.join(figured[:NAMED])}{more}"
+            text = f"The {what} of {over} by {key.header.words}: {'; '.join(figured[:NAMED])}{more}"
         inexact = any(value != Fraction(rounded(value)) for value, _ in best)
         total = _Total(first, np.concatenate([rows for _, rows in best]), 0)
         unit = own.unit if own else ""
@@ -329,8 +330,6 @@ class _Engine:
         """The record of a figure, with what is doubtful of the rows that it was computed of."""
         cited = [self.table.cite(int(n)) for n in total.rows[:CITED]]
         taken = len(total.rows) if rows is None else rows
-        if len(total.rows) > CITED:
-            text += f"; the first {CITED} of the rows are cited"
         made = Computed(
             query=self.query, answer=text, value=value if isinstance(value, str) else plain(value), unit=unit,
             labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited, chance=chance,
@@ -351,6 +350,17 @@ class _Engine:
             what = re.sub(r"s\b", "", re.sub(r"ies\b", "y", what, count=1), count=1)
         each = " and ".join(" ".join(_condition(c)) for c in where)
         return f"the {_count(count)} {what}{f' with {each}' if each else ''}"
+
+    def _having(self, one: Condition) -> str:
+        """What rows have that pass a condition: "the place Yard", "a cost above £60", "yes for injury"."""
+        column, (name, values) = self.table.columns[one["column"]], _condition(one)
+        if column.kind == "flag":
+            return f"{values} for {name}"
+        if one["test"] == "=":
+            return f"the {name} {values}"
+        if column.kind == "number":
+            values = f"{_BEYOND[one['test']]} {shown(self._operand(column, one['values'][0], one['test']), column)}"
+        return f"{name if _is_plural(name) else f'{_article(name)} {name}'} {values}"
 
     def _cell(self, n: int, column: Column) -> str:
         number = column.known[column.codes[n]] if column.kind == "number" else None
@@ -378,6 +388,14 @@ def _condition(one: Condition) -> tuple[str, str]:
     """A condition in words: the column, and what it must be."""
     name, values = read_header(one["column"]).words, " or ".join(one["values"])
     return name, values if one["test"] == "=" else f"{_BEYOND[one['test']]} {values}"
+
+
+def _is_plural(words: str) -> bool:
+    return any(word.endswith("s") and not word.endswith("ss") for word in words.split()[:1])
+
+
+def _article(words: str) -> str:
+    return "an" if words[0].lower() in "aeiou" else "a"
 
 
 def _count(number: int) -> str:

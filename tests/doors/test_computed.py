@@ -62,7 +62,7 @@ def test_a_sum_takes_every_row_of_the_store_and_shows_its_working(assistant: Ass
     computed = response["computed"]
     assert computed["query"]["operation"] == "sum"
     assert (computed["value"], computed["unit"], computed["rows"], computed["missing"]) == ("1836", "GBP", MOST, 0)
-    assert response["answer"].startswith(f"Fee of the 60 loans: {FEES} in all; the first 12 of the rows are cited")
+    assert response["answer"].startswith(f"The fee of the 60 loans is {FEES} in all")
     assert (response["is_grounded"], response["accepted"], response["models"]["judge"]) == (True, True, "computed")
     assert response["decision"]["confidence"] == response["confidence"] == computed["chance"]
     assert len(response["citations"]) == len(computed["cited"]) == 12

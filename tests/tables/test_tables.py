@@ -119,17 +119,17 @@ def test_a_query_that_does_not_fit_the_table_is_refused(tmp_path: Path, asked: Q
     ("asked", "said"),
     [
         (query("sum", "cost_gbp"), "The six incidents cost £259 in all"),
-        (query("mean", "days_off"), "Days off of the six incidents: 2.50 on average"),
+        (query("mean", "days_off"), "The days off of the six incidents are 2.50 on average"),
         (query("count"), "There are six incidents"),
         (
             query("count", where=[{"column": "place", "test": "=", "values": ["Yard"]}]),
-            "Two of the six incidents have Yard for place",
+            "Two of the six incidents have the place Yard",
         ),
         (query("largest", "cost_gbp"), "I-6, Gate has the largest cost of the six incidents: £120"),
-        (query("largest", "", group="place", of="count"), "Desk has the most of the six incidents, by place: 3"),
+        (query("largest", "", group="place", of="count"), "Desk has the most of the six incidents: 3"),
         (
             query("list", where=[{"column": "cost_gbp", "test": ">", "values": ["60"]}]),
-            "Two of the six incidents have above 60 for cost: I-5, Desk (£64); I-6, Gate (£120)",
+            "Two of the six incidents have a cost above £60: I-5, Desk (£64); I-6, Gate (£120)",
         ),
         (query("smallest", "bought"), "I-3, Desk has the earliest bought of the six incidents: 2018"),
     ],
