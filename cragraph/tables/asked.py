@@ -1,4 +1,4 @@
-"""A question that a table may compute, taken apart as far as its words tell without a table."""
+"""A question that a table may compute, parsed as far as possible without a table."""
 
 import re
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ TWO_FOLD: Final = re.compile(
     r"|\bby how (?:much|many)\b.*\b(?:will|shall|going to)\b|\bwill\b.*\b(?:rise|grow|increase|fall|drop)\b",
     re.I,
 )
-"""Two questions in one, and those of what is to come: rows say what was."""
+"""Patterns of two questions in one, and of questions about the future, which rows cannot answer."""
 _RATE: Final = re.compile(r"\b(?:a|per|each|every) (?:hour|day|night|week|month|quarter|year|head)\b")
 _RELATIVE: Final = re.compile(
     r"\b(?:last|this|next|previous|coming) (?:year|month|week|quarter|season|summer|winter|spring|autumn)\b"
@@ -83,9 +83,9 @@ POLES: Final[Mapping[str, tuple[str, int]]] = {
     for kind, words in LEXICON["poles"].items()
     for word in words.split()
 }
-"""What a comparative or superlative is said of, and which end it means; of dates an old one is the earlier."""
+"""The dimension of a comparative or superlative, and the end that it means; "older" dates are earlier."""
 DIMENSIONS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXICON["dimensions"].items()}
-"""Words of a heading by what its column measures."""
+"""Words of headings by the dimension of the column."""
 UNITS: Final = {kind: frozenset(words.split()) for kind, words in LEXICON["dimension_units"].items()}
 ASKS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXICON["asks_dimension"].items()}
 """Words of a question that mean a column of a dimension without naming it."""
@@ -94,7 +94,7 @@ GENERIC: Final = frozenset(map(stem, words_of("counted_of_anything")))
 ALL_THERE_ARE: Final = re.compile(
     r"\b(?:are|were) there\b|\b(?:do|did) we have\b|\bhave we (?:got|had)\b|\b(?:are|were) listed\b"
 )
-"""What asks for the number of all rows, where nothing else narrows it."""
+"""Words that ask for the number of all rows."""
 QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))
@@ -109,7 +109,7 @@ NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
 
 
 class Token(NamedTuple):
-    """A word of the question: as written, its stem, where it stands."""
+    """A word of the question: as written, its stem, and its place."""
 
     text: str
     stem: str
@@ -118,14 +118,14 @@ class Token(NamedTuple):
 
 
 class Asked:
-    """A question, taken apart as far as its words tell without a table."""
+    """A question, parsed as far as possible without a table."""
 
     def __init__(self, question: str) -> None:
         self.text = " ".join(question.split())
         self.lower = self.text.casefold().replace("’", "'")
         files = list(_FILE.finditer(self.text))
         self.files = frozenset(match[0].casefold() for match in files)
-        """Names of files in the question: they say which table, and nothing of its columns."""
+        """Names of files in the question: they tell the table, not its columns."""
         self.tokens = [
             Token(
                 m[0], stem(re.sub(r"['’]s$", "", m[0])), m.start(),
@@ -158,7 +158,7 @@ class Asked:
 
     @property
     def computes(self) -> bool:
-        """Whether anything in it may be an operation."""
+        """Whether the question may have an operation."""
         return any(
             (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
              self.count,
@@ -167,7 +167,7 @@ class Asked:
 
     @property
     def operates(self) -> bool:
-        """Whether it surely asks for an operation, and not for what one cell may say."""
+        """Whether the question certainly asks for an operation, and not for one cell."""
         return any(
             (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
              self.count, self.than and self.yes_no)
@@ -184,7 +184,7 @@ class Asked:
 
     @cached_property
     def counted(self) -> list[Token]:
-        """The words after "how many": what is counted, up to the verb."""
+        """The words after "how many" up to the verb: the counted thing."""
         if not self.count:
             return []
         after = self.count.end()
@@ -202,13 +202,13 @@ class Asked:
 
 
 def pole(word: str) -> tuple[str, int] | None:
-    """What a comparative or superlative is said of, and which end it means."""
+    """The dimension of a comparative or superlative, and the end that it means."""
     endings = ((r"(?:est|er)$", ""), (r"(?:est|er)$", "e"), (r"i(?:est|er)$", "y"), (r"(.)\1(?:est|er)$", r"\1"))
     bases = [word, *(re.sub(ending, base, word) for ending, base in endings)]
     return next((POLES[base] for base in bases if base in POLES), None)
 
 
 def same_words(token: Token) -> list[str]:
-    """Words that mean the same as one of the question; an expense is not what is expensive."""
+    """The synonyms of a word of the question; "expense" is none of "expensive"."""
     own = token.text.casefold()
     return [o for o in others(token.stem) if " " not in o and (o not in POLES or own in POLES or pole(own))]

@@ -1,6 +1,6 @@
-"""Runs a query over the rows of a table, exactly, and says the result as a person would.
+"""Runs a query over the rows of a table, exactly, and puts the result into a sentence.
 
-Figures are decimals and are added without rounding; only a quotient (a mean, a share, a growth) is rounded, and says
+Figures are decimals and are added without rounding; only a quotient (a mean, a share, a growth) is rounded, and marked
 so.
 """
 
@@ -21,11 +21,11 @@ from cragraph.language.tables import Column, Table, day_of, number_of
 from cragraph.types import Computed, Condition, Operand, Query
 
 Rows = np.ndarray[Any, np.dtype[np.int64]]
-CITED: Final = 12  # rows that are cited of those a figure was computed of
+CITED: Final = 12  # cited rows of a figure at most
 LISTED: Final = 50_000  # rows that a list labels at most, and of which doubts are looked up
 GROUPS: Final = 10_000  # groups that are ranked at most
-NAMED: Final = 12  # rows or groups that a list or a ranking names at most
-PARTIAL: Final = 0.5  # the chance, at most, of a figure over a part of a file's rows: shown, and never accepted
+NAMED: Final = 12  # rows or groups in a list or a ranking at most
+PARTIAL: Final = 0.5  # probability at most of a figure over a part of a file's rows: shown, and never accepted
 _EXACT: Final = Context(prec=200)
 _TESTS: Final = {"=": eq, "!=": ne, ">": gt, ">=": ge, "<": lt, "<=": le}
 _BEYOND: Final = {"!=": "other than", ">": "above", ">=": "of at least", "<": "below", "<=": "of at most"}
@@ -35,7 +35,7 @@ _UNITS: Final = {"min": "minutes", "h": "hours"}
 
 
 class _Total(NamedTuple):
-    """The sum of an operand (or how many rows), the rows that have a figure, and how many have none."""
+    """The sum of an operand (or the number of rows), the rows with a figure, and the number without."""
 
     value: Decimal
     rows: Rows
@@ -43,7 +43,7 @@ class _Total(NamedTuple):
 
 
 def compute(query: Query, table: Table, chance: float = 1.0) -> Computed:
-    """What a query comes to. Raises InputError where it does not fit the table, or nothing answers it."""
+    """The result of a query. Raises InputError if it does not fit the table, or has no result."""
     with localcontext(_EXACT):
         return _Engine(query, table).run(chance)
 
@@ -81,7 +81,7 @@ class _Engine:
             raise InputError(f"a condition came as {dict(one)!r}; wanted a test of {', '.join(_TESTS)}.")
         given, known = [self._operand(column, value, one["test"]) for value in one["values"]], column.known
         if column.kind == "date":
-            # A month stands for all its days, and what is after it is after the last of them.
+            # A month means all its days; "after" it means after the last of them.
             length = min(map(len, given))
             given, known = [value[:length] for value in given], [day and day[:length] for day in known]
         if one["test"] == "=":
@@ -131,7 +131,7 @@ class _Engine:
     # -- operations --------------------------------------------------------------------------------------------
 
     def run(self, chance: float) -> Computed:
-        """The figure, and the sentence that says it."""
+        """The figure and its sentence."""
         operation = self.query["operation"]
         if self.query.get("group"):
             return self._grouped(chance)
@@ -327,7 +327,7 @@ class _Engine:
         self, text: str, value: Decimal | str, unit: str, total: _Total, chance: float,
         *, labels: Sequence[str] = (), rows: int | None = None, rounded: bool = False,
     ) -> Computed:  # fmt: skip
-        """The record of a figure, with what is doubtful of the rows that it was computed of."""
+        """The record of a figure, with the doubts of its rows."""
         cited = [self.table.cite(int(n)) for n in total.rows[:CITED]]
         taken = len(total.rows) if rows is None else rows
         made = Computed(
@@ -367,7 +367,7 @@ class _Engine:
         return shown(number, column) if number is not None else column.value(n)
 
     def _of(self, own: Operand, other: Operand) -> str:
-        """What tells an operand from the other: its column, its rows, or both."""
+        """The words that distinguish an operand from the other: its column, its rows, or both."""
         parts = []
         if own["where"] != other["where"]:
             parts.append(
@@ -378,14 +378,14 @@ class _Engine:
         return ", ".join(parts) or own["column"]
 
     def _shared(self, own: Operand, other: Operand) -> str:
-        """What two operands have in common."""
+        """The words for what two operands share."""
         shared = [v for c in own["where"] if c in other["where"] for v in c["values"]]
         column = own["column"] if own["column"] == other["column"] else ""
         return ", ".join([*shared, *([column] if column else [])]) or "sums"
 
 
 def _condition(one: Condition) -> tuple[str, str]:
-    """A condition in words: the column, and what it must be."""
+    """A condition in words: the column and its wanted value."""
     name, values = read_header(one["column"]).words, " or ".join(one["values"])
     return name, values if one["test"] == "=" else f"{_BEYOND[one['test']]} {values}"
 
@@ -403,7 +403,7 @@ def _count(number: int) -> str:
 
 
 def rounded(value: Fraction, places: int = 2) -> Decimal:
-    """A quotient with two decimals, more for one below a tenth; as it is where that says it exactly."""
+    """A quotient with two decimals, more below a tenth; unrounded if that is exact."""
     if value and abs(value) < Fraction(1, 10):
         places = 4
     scaled = floor(abs(value) * 10**places + Fraction(1, 2))
@@ -411,12 +411,12 @@ def rounded(value: Fraction, places: int = 2) -> Decimal:
 
 
 def plain(value: Decimal) -> str:
-    """The digits of a figure, without zeros that say nothing."""
+    """The digits of a figure, without trailing zeros."""
     return f"{value:f}" if value != value.to_integral_value() else f"{value.quantize(Decimal(1), ROUND_HALF_UP):f}"
 
 
 def shown(value: Decimal, column: Column | None = None) -> str:
-    """A figure as a person reads it: thousands apart, with its unit."""
+    """A figure for display, with thousands separators and unit."""
     if column is not None and column.is_year:
         return plain(value)
     digits = f"{abs(value):,f}" if value != value.to_integral_value() else f"{abs(value).quantize(Decimal(1)):,f}"

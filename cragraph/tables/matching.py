@@ -1,4 +1,4 @@
-"""What the words of a question mean in one table: values of its cells, its columns, what its rows are."""
+"""Matching of a question's words with one table: values of cells, columns, and the kind of its rows."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,17 +37,17 @@ from cragraph.tables.engine import Rows, rows_with
 from cragraph.types import Condition
 
 Near = Callable[[str, Sequence[str]], Sequence[float]]
-"""How near a word is in meaning to each of some others, 0..1."""
+"""The similarity of a word to each of some others, 0..1."""
 
 _ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"].split())}
 PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
-NEAR: Final = 0.55  # cosine from which on a word of the question means a column that it does not name
+NEAR: Final = 0.55  # least cosine of a word that means a column without naming it
 MOST_VALUES: Final = 5_000  # different values of a column whose every word is held against the question
-DERIVED: Final = 5  # letters from which on a word that begins another is taken for what it is derived from
+DERIVED: Final = 5  # least letters of a word that counts as the root of a longer one
 
 
 class NamedColumn(NamedTuple):
-    """Values of cells that some words name: the condition, the words, whether only a part of the value is said."""
+    """Values of cells that words name: the condition, the words, and whether they name only a part of the value."""
 
     condition: Condition
     tokens: frozenset[int]
@@ -56,7 +56,7 @@ class NamedColumn(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A column that some words mean: the words, whether it is implied alone, or by meaning, or as good as another."""
+    """A column that words mean: the words, and whether it is only implied, found by meaning, or ambiguous."""
 
     column: Column
     tokens: frozenset[int]
@@ -66,7 +66,7 @@ class Chosen(NamedTuple):
 
 
 class Matching:
-    """One question held against one table."""
+    """One question matched with one table."""
 
     def __init__(self, asked: Asked, table: Table, near: Near | None) -> None:
         self.asked, self.table, self.near = asked, table, near
@@ -87,7 +87,7 @@ class Matching:
         return {n for n, t in self.at.items() if start <= t.start < end}
 
     def _means(self, token: Token, words: Collection[str]) -> bool:
-        """Whether a word, or one that means the same, is one of some."""
+        """Whether a word, or a synonym, is among some words."""
         return token.stem in words or any(stem(other) in words for other in same_words(token))
 
     # -- values of cells ---------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Matching:
                 found += self._dates(column, among)
             elif column.kind == "number":
                 found += self._of_number(column)
-        # A word is one value's: the one that says most of it.
+        # A word belongs to one value: the one of which it is the largest part.
         found.sort(key=lambda one: (one.partial, -len(one.tokens), one.several))
         kept: list[NamedColumn] = []
         for one in found:
@@ -121,7 +121,7 @@ class Matching:
         hits: dict[tuple[frozenset[int], frozenset[str], bool], list[str]] = {}
         for value, words in self._values(column).items():
             own = frozenset(words & by_stem.keys())
-            # A word of the headings, such as "repair", names no value that merely holds it.
+            # A word of a heading, such as "repair", does not name a value that only contains it.
             if own == words or own - self.about - SAID - self.column_words:
                 tokens = frozenset(n for w in own for n in by_stem[w])
                 hits.setdefault((tokens, own, own == words), []).append(value)
@@ -133,7 +133,7 @@ class Matching:
                 groups.append(NamedColumn(condition, tokens, not whole, len(values) > 1 and not whole))
         if len(groups) < 2:
             return groups
-        # "July and August together" are both; what is denied is none of them.
+        # "July and August together" means both; a denied value is left out.
         groups = [one for one in groups if not one.partial] or groups
         tokens = frozenset(n for one in groups for n in one.tokens)
         condition = {**groups[0].condition, "values": [v for one in groups for v in one.condition["values"]]}
@@ -147,7 +147,7 @@ class Matching:
         return {value: frozenset(content_words(value)) for value in column.found(self.asked.phrases)}
 
     def _dates(self, column: Column, among: set[int]) -> list[NamedColumn]:
-        """Months and years that the question names, where the column holds them."""
+        """Months and years in the question that the column has."""
         dated = column.kind == "date"
         days = [str(day) for day in column.known if day is not None]
         years = {d[:4] for d in days}
@@ -194,7 +194,7 @@ class Matching:
         return []
 
     def flags(self, among: set[int]) -> list[NamedColumn]:
-        """Columns of yes and no that the question names, and whether it wants the no."""
+        """Yes-or-no columns that the question names, and whether it wants the no."""
         found = []
         for column in (column for column in self.table.columns.values() if column.kind == "flag"):
             words = words_of_column(column)
@@ -207,7 +207,7 @@ class Matching:
         return found
 
     def _flag(self, column: Column, tokens: frozenset[int], *, partial: bool) -> NamedColumn:
-        """The rows that say yes to a column, or no where the question denies."""
+        """The condition for yes in a column, or for no if the question negates it."""
         denied = self.asked.denied
         said = (value for value in column.values if value and (value.casefold() in NO) == bool(denied))
         value = next(said, "no" if denied else "yes")
@@ -219,12 +219,12 @@ class Matching:
     def column(
         self, among: set[int], *, dimension: str = "", dates: Sequence[Column] = (), strict: bool = False
     ) -> Chosen | None:
-        """The column of figures that some words mean; the one of the dimension that is asked for; the only one."""
+        """The column of figures that words mean, else the one of the dimension asked for, else the only one."""
         pool = [*self.figures, *dates]
         if dimension == "age":
             pool += [c for c in self.number if c.is_year and c not in pool]
         if dimension:
-            # "The heaviest" is of a weight; of a table without one it is nothing.
+            # "The heaviest" needs a column of weights.
             pool = [c for c in pool if dimension in dimensions_of(c)]
         wanted = {dimension} if dimension else self.asked.dimensions
         scored = [(column, *self.score(column, among)) for column in pool]
@@ -249,7 +249,7 @@ class Matching:
 
     @staticmethod
     def _best(scored: "Sequence[_Scored]") -> "_Scored | None":
-        """The column that most is said of, and of whose name least is left out; None where nothing is said of any."""
+        """The column with most words in the question and fewest missing from its name; None without any word."""
         best = max(scored, key=lambda one: (one[1], -one[3]), default=None)
         return best if best and best[1] > 0 else None
 
@@ -259,7 +259,7 @@ class Matching:
         return Chosen(best[0], best[2], False, False, len(alike) > 1)
 
     def score(self, column: Column, among: Collection[int]) -> tuple[float, frozenset[int], int]:
-        """How much of a column's name some words say, which of them, and how many words of the name they leave out."""
+        """The score of words for a column's name, those words, and the number of words of the name that are missing."""
         score, tokens, missed = 0.0, set[int](), 0
         known = {word: set(group) for word, *group in map(tuple, meant_by(column.name))}
         for word in words_of_column(column):
@@ -271,17 +271,17 @@ class Matching:
         return score, frozenset(tokens), missed
 
     def _alike(self, token: Token, word: str, meant: set[str]) -> bool:
-        """Whether a word of the question means a word of a heading without being it."""
+        """Whether a word of the question is a synonym or form of a word of a heading."""
         if token.light or token.stem in COMMON:
             return False
         if token.stem in meant or word in map(stem, same_words(token)):
             return True
-        # "Membership" is of members.
+        # "Membership" belongs to "members".
         shortest = min(len(token.stem), len(word))
         return shortest >= DERIVED and (token.stem.startswith(word) or word.startswith(token.stem))
 
     def column_by(self, own: set[int] | str, shared: set[int]) -> Chosen | None:
-        """The column that some words, or a year, tell apart, and others, which it shares, mean."""
+        """The column that its own words, or a year, distinguish among columns with the same shared words."""
         scored = []
         for column in self.figures:
             if isinstance(own, str):
@@ -295,7 +295,7 @@ class Matching:
         return None if best is None else self._chosen(best, scored)
 
     def direct(self, heads: set[int]) -> Chosen | None:
-        """The column of figures whose name, or unit, is what is counted."""
+        """The column of figures whose name or unit is the counted thing."""
         scored = []
         generic = any(self.at[n].stem in GENERIC for n in heads)
         for column in self.figures:
@@ -311,7 +311,7 @@ class Matching:
         return None if self.is_subject(self.at[first]) else self._near_column({first})
 
     def _near_column(self, among: set[int]) -> Chosen | None:
-        """The column that a word means without naming it, as far as the embedding model knows."""
+        """The column that a word means without naming it, by the embedding model."""
         if self.near is None or not self.figures:
             return None
         known, values = SAID | GENERIC | COMMON | self.about | self.of_words, list[tuple[float, Column, int]]()
@@ -319,7 +319,7 @@ class Matching:
             token = self.at[n]
             if token.light or token.stem in known or token.text[0].isdigit():
                 continue
-            # A weight is near many words, and is no amount of money.
+            # A weight is similar to many words, and is no amount of money.
             measures = {kind for said in (DIMENSIONS, ASKS) for kind, words in said.items() if token.stem in words}
             near = self.near(token.text, [c.header.words for c in self.figures])
             fitting = zip(near, self.figures, strict=True)
@@ -356,11 +356,11 @@ class Matching:
     # -- rows and subjects -------------------------------------------------------------------------------------
 
     def is_subject(self, token: Token) -> bool:
-        """Whether a word is what the rows of the table are."""
+        """Whether a word is the noun for the table's rows."""
         return self._means(token, self.about | self.label_words)
 
     def is_row_name(self, head: Sequence[Token]) -> bool:
-        """Whether what is counted is what the column that names the rows is called."""
+        """Whether the counted thing is the name of the column that labels the rows."""
         return any(self._means(token, self.label_words) for token in head)
 
     def names_a_row(self, token: Token) -> bool:
@@ -369,11 +369,11 @@ class Matching:
         return any(token.stem in words_of_column(column) for column in telling)
 
     def rows_are_periods(self) -> bool:
-        """Whether a row sums up a time, rather than telling of one thing that happened then."""
+        """Whether a row sums up a period, rather than being one event."""
         first = self.table.columns[self.table.labels[0]]
         if first.kind != "date":
             return first.is_year or bool(words_of_column(first) & PERIOD)
-        # Rows say more than figures, and none of these says how many there were.
+        # Rows have more than figures, and no figure is a number of things.
         counts = any(words_of_column(c) & QUANTITY for c in self.figures)
         return counts or not any(c.kind in ("text", "flag") for c in self.table.columns.values())
 
@@ -386,11 +386,11 @@ class Matching:
         return None
 
     def accounts_head(self, head: Token) -> bool:
-        """Whether the table accounts for what "which" asks for."""
+        """Whether the table has the thing that "which" asks for."""
         return self.is_subject(head) or head.stem in self.of_words or head.stem in GENERIC
 
     def group(self, head: int | None) -> str | None:
-        """The column that "which" asks for, where rows share its values."""
+        """The column that "which" asks for, if rows share its values."""
         if head is None or self.names_a_row(self.at[head]):
             return None
         for column in self.table.columns.values():
@@ -404,16 +404,16 @@ class Matching:
         return sorted({w for c in self.figures for w in words_of_column(c) if YEAR.fullmatch(w)})
 
     def period(self) -> Column | None:
-        """The column that says when."""
+        """The column of dates or periods."""
         dated = [c for c in self.table.columns.values() if c.kind == "date" or c.is_year]
         return dated[0] if len(dated) == 1 else None
 
     def rows(self, where: Sequence[Condition]) -> Rows:
-        """The rows that some conditions name; bounds are not looked at."""
+        """The rows that conditions name, ignoring bounds."""
         return rows_with([one for one in where if one["test"] == "="], self.table)
 
     def counts(self, where: Sequence[Condition]) -> bool:
-        """Whether there is anything to count: some rows, and not the one row that a name is of."""
+        """Whether there are rows to count: more than the single row of a name."""
         for one in (one for one in where if one["test"] == "="):
             column = self.table.columns[one["column"]]
             if column.kind == "text" and column.distinct == self.table.size:
@@ -421,7 +421,7 @@ class Matching:
         return len(self.rows(where)) > 0
 
     def unsaid(self, used: Collection[int], chosen: Chosen | None) -> set[int]:
-        """The words with a meaning that neither operation, column, rows nor the table itself account for."""
+        """The content words that operation, columns, rows and table do not account for."""
         known = self.about | self.of_words | self.extension
         if chosen is not None:
             known |= words_of_column(chosen.column) | {stem(unit) for unit in (chosen.column.unit,) if unit}
@@ -444,7 +444,7 @@ class Matching:
         return left
 
     def _operates(self, token: Token) -> bool:
-        """Whether a word is part of what says the operation."""
+        """Whether a word is part of the operation's words."""
         asked = self.asked
         said = (asked.mean, asked.share, asked.difference, asked.total, asked.count, asked.superlative)
         if any(match and match.start() <= token.start < match.end() for match in said):
@@ -456,7 +456,7 @@ class Matching:
 
 
 _Scored = tuple[Column, float, frozenset[int], int]
-"""A column, how much of its name is said, by which words, and how many words of the name are left out."""
+"""A column, its score, the words that name it, and the number of words missing from its name."""
 
 
 def _is_month(token: Token) -> bool:
@@ -465,12 +465,12 @@ def _is_month(token: Token) -> bool:
 
 
 def used_by(named: Sequence[NamedColumn]) -> set[int]:
-    """The words that some values, flags or bounds account for."""
+    """The words that values, flags or bounds account for."""
     return {n for one in named for n in one.tokens}
 
 
 def where_of(named: Sequence[NamedColumn], chosen: Chosen | None) -> list[Condition]:
-    """The conditions of what is named, but for those on the chosen column."""
+    """The conditions of named values, without those on the chosen column."""
     own = chosen.column.name if chosen else None
     return sorted_where([one.condition for one in named if one.condition["column"] != own])
 
@@ -486,7 +486,7 @@ def words_of_column(column: Column) -> frozenset[str]:
 
 
 def dimensions_of(column: Column) -> set[str]:
-    """What a column measures, by its unit and its name."""
+    """The dimensions of a column, by its unit and its name."""
     words = words_of_column(column)
     by_name = {name for name, said in DIMENSIONS.items() if words & said}
     if column.kind == "date":
@@ -498,7 +498,7 @@ def dimensions_of(column: Column) -> set[str]:
 
 
 def _values_of(table: Table, name: str) -> dict[str, frozenset[str]]:
-    """The distinct values of a column with the words that tell them apart."""
+    """The distinct values of a column with their distinguishing words."""
     kept = table.__dict__.setdefault("_values", {})
     if name not in kept:
         words = {value: frozenset(content_words(value)) for value in table.columns[name].values if value}

@@ -1,8 +1,8 @@
-"""Reads a question that a table computes as a query: operation, column, rows, and how sure it is of them.
+"""Reads a question that a table computes as a query: operation, column, rows, and the probability of the reading.
 
-A question is taken apart into what says the operation ("altogether", "how many", "dearer than"), what names a column,
-what names values of cells, and what is left. What a table does not account for speaks against the reading: a name or a
-figure that it does not hold ends it.
+The words of a question are divided into those of the operation ("altogether", "how many", "dearer than"), of a column,
+of values of cells, and the rest. Words that the table does not account for make a reading less probable; an unknown
+name or figure rules it out.
 """
 
 import re
@@ -53,11 +53,11 @@ FEATURES: Final = (
     "adjusted",
 )  # fmt: skip
 WEIGHTS: Final = (3.69, -7.02, -1.71, -0.51, -1.75, -1.04, -0.55, -1.27, -0.98, -0.5, -1.5, -0.37)
-"""Of the chance, a logistic regression: fitted with `python -m lab.benchmarks.computed --fit`."""
-TIED: Final = 0.5  # factor on the chance where another column, or another table, may be meant as well
+"""Weights of the probability, a logistic regression: fitted with `python -m lab.benchmarks.computed --fit`."""
+TIED: Final = 0.5  # factor on the probability if another column or table may be meant
 FLOOR: Final = 0.6
-"""A reading that is less likely than this to be what was asked is not computed: the question goes the ordinary way."""
-RIVAL: Final = 0.4  # share of the odds of the best reading from which on another makes it a toss-up
+"""Least probability of a reading that is computed; below, the question is answered without computing."""
+RIVAL: Final = 0.4  # a second reading with this share of the best one's odds makes it ambiguous
 
 _ADDS: Final = re.compile(r"(?P<figure>\d+(?:\.\d+)?)\s?(?:%|per ?cent|percent)")
 _MORE: Final = re.compile(
@@ -74,18 +74,18 @@ Tokens = set[int] | frozenset[int]
 
 @dataclass(frozen=True)
 class TableReading:
-    """A query that a question may mean, and the chance that it does, 0..1; `table` is what it is put to."""
+    """A query that a question may mean, with its probability, 0..1; `table` is its table."""
 
     query: Query
     chance: float
     features: Mapping[str, float]
     table: Table = field(repr=False)
     doubts: tuple[str, ...] = ()
-    """Why its figure is not accepted as the answer, in sentences: what of the question or the query is not named."""
+    """Reasons, in sentences, why its figure is not accepted: parts of the question or query that are not named."""
 
 
 class Plan(NamedTuple):
-    """What came of asking for a query: the reading, or that no table holds what is asked (`declined`)."""
+    """A model's reply for a query: the reading, or that no table holds the answer (`declined`)."""
 
     reading: TableReading | None = None
     declined: bool = False
@@ -94,9 +94,9 @@ class Plan(NamedTuple):
 def read_query(
     question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
 ) -> list[TableReading]:
-    """What a question may compute over some tables, the likeliest first; empty where it computes nothing.
+    """The readings of a question over some tables, the likeliest first; empty if it computes nothing.
 
-    `passages` are looked through for what a text adds to a figure of a table, or takes off.
+    `passages` are searched for an addition to, or a deduction from, a figure of a table.
     """
     if len(split_question(question)) > 1 or TWO_FOLD.search(question):
         return []
@@ -117,18 +117,18 @@ def read_query(
 
 
 def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> TableReading | None:
-    """How likely a query that somebody else wrote is what a question asks; None where it leaves out what that is."""
+    """The probability that a query by another writer is what a question asks; None if it misses the subject."""
     return _Over(Asked(question), table, near).weighed(query)
 
 
 def chance_of(features: Mapping[str, float], weights: Sequence[float] = WEIGHTS) -> float:
-    """The fitted chance that a reading with these features is what was asked."""
+    """The fitted probability that a reading with these features is what was asked."""
     total = sum(w * features[name] for w, name in zip(weights, FEATURES, strict=True))
     return (TIED if features["tied"] else 1.0) / (1 + exp(-max(-30.0, min(30.0, total))))
 
 
 def odds(chance: float) -> float:
-    """A chance as odds."""
+    """A probability as odds."""
     return chance / max(1e-9, 1 - chance)
 
 
@@ -144,10 +144,10 @@ class _Said(TypedDict, total=False):
 
 
 class _Over(Matching):
-    """One question put to one table."""
+    """One question over one table."""
 
     def readings(self, passages: Sequence[Passage]) -> Iterator[TableReading | None]:
-        """The queries that the question may be, over this table."""
+        """The queries that the question may mean over this table."""
         asked = self.asked
         if asked.money and passages:
             yield self._adjusted(passages)
@@ -182,7 +182,7 @@ class _Over(Matching):
         return self._reading(operation, chosen, named, quiet=quiet)
 
     def _counted(self) -> TableReading | None:
-        """How many rows, or the sum of a column whose name is what is counted."""
+        """The number of rows, or the sum of a column whose name is the counted thing."""
         asked, head, named = self.asked, self.asked.counted, self.named(self.every)
         used = used_by(named)
         heads = {n for n, t in self.at.items() if t in head}
@@ -256,7 +256,7 @@ class _Over(Matching):
             return None
         more: dict[str, Any] = {"most": most} if most > 1 else {}
         words = own | {n for n in heads if self.accounts_head(self.at[n])}
-        # The cheapest is one of them; the one with the most is so with all of its rows.
+        # "The cheapest" is one row; "the most" counts all rows of a group.
         whole = group and chosen.column.kind == "number" and (not dimension or asked.total)
         if group and whole and len(np.unique(self.table.columns[group].codes[rows])) < len(rows):
             more |= {"group": group, "of": "sum"}
@@ -331,7 +331,7 @@ class _Over(Matching):
         return next((m for m in words if pole(m[0]) and m.start() < before), None)
 
     def _share(self) -> TableReading | None:
-        """What part of a column, or of the rows, some rows make up."""
+        """The share of some rows in a column's sum, or in all rows."""
         conditions = self.named(self.every)
         if not conditions:
             return None
@@ -386,7 +386,7 @@ class _Over(Matching):
         return self._reading("growth", chosen, named, more, words=said)
 
     def _adjusted(self, passages: Sequence[Passage]) -> TableReading | None:
-        """A price of a row with what a text says is added to it, or taken off."""
+        """A price of a row with an addition or deduction from a text."""
         named = self.named(self.every)
         chosen = self.column(self.every - used_by(named), dimension="money") if named else None
         if chosen is None or "money" not in dimensions_of(chosen.column):
@@ -411,7 +411,7 @@ class _Over(Matching):
         more: Mapping[str, Any] | None = None,
         **said: Unpack[_Said],
     ) -> TableReading | None:
-        """A query over the named rows, with `more` of its fields; None where it leaves out what is asked about."""
+        """A query over the named rows, with the fields in `more`; None if it misses the subject."""
         query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
         query |= {"column": chosen.column.name if chosen else "", "where": where_of(named, chosen), **(more or {})}
         if operation == "count" and query["where"] and not self.counts(query["where"]):
@@ -419,7 +419,7 @@ class _Over(Matching):
         return self._weighed(cast(Query, query), named, chosen, **said)
 
     def weighed(self, query: Query) -> TableReading | None:
-        """What the words of the question say for a query, by the columns and values that it names."""
+        """The reading of a given query by the question's words for its columns and values."""
         operands = [query, query.get("against") or {"column": "", "where": []}]
         columns = [self.table.columns[o["column"]] for o in operands if o["column"]]
         chosen = [Chosen(column, self.score(column, self.every)[1], False, False, False) for column in columns]
@@ -434,13 +434,13 @@ class _Over(Matching):
     def _weighed(
         self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **said: Unpack[_Said]
     ) -> TableReading | None:
-        """A query with its chance and its doubts; None where it leaves out what the question is about."""
+        """A query with its probability and doubts; None if it misses the question's subject."""
         columns = [one for one in (chosen, *said.get("also", ())) if one]
         used = used_by(named) | set(said.get("words", ())) | {n for one in columns for n in one.tokens}
         left = self.unsaid(used, chosen)
         meant = {n for n in left if self._meant(self.at[n])}
         left -= meant
-        # A name or a figure: whoever does not know it does not know the question.
+        # An unknown name or figure rules the reading out.
         for n in left:
             token = self.at[n]
             if token.text[0].isdigit() or (token.text[0].isupper() and token.start):
@@ -468,7 +468,7 @@ class _Over(Matching):
     def _doubts(
         self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[NamedColumn]
     ) -> Iterator[str]:
-        """Why a figure is not accepted: words that no cell or column accounts for; a column or table not named."""
+        """Reasons not to accept a figure: words that no cell or column accounts for; a column or table not named."""
         name, dated = self.table.name, {c.name for c in self.table.columns.values() if c.kind == "date" or c.is_year}
         if left:
             said = ", ".join(f"“{self.at[n].text}”" for n in sorted(left))
@@ -500,7 +500,7 @@ class _Over(Matching):
                 yield f"The question names {other.name}, whose figures are not of one unit."
 
     def _telling(self, named: Sequence[NamedColumn], columns: Sequence[Chosen]) -> bool:
-        """Whether anything in the question is said of this table and not of any: a name, a heading, its title."""
+        """Whether the question has words specific to this table: a name, a heading, its title."""
         if named or any(one.tokens and not one.near for one in columns if self._exact(one)):
             return True
         known = self.about | self.of_words
@@ -511,7 +511,7 @@ class _Over(Matching):
         return any(self.at[n].stem in words_of_column(chosen.column) for n in chosen.tokens if n in self.at)
 
     def _aside(self, query: Mapping[str, Any]) -> bool:
-        """Whether "which tool" is asked of rows, or groups, that are none."""
+        """Whether "which tool" is asked of rows or groups that are no tools."""
         head = self.head()
         if (
             head is None
@@ -525,7 +525,7 @@ class _Over(Matching):
         return word not in words and not any(stem(o) in words for o in same_words(self.at[head]))
 
     def _meant(self, token: Token) -> bool:
-        """Whether the embedding model takes a word for one of those that the table is about."""
+        """Whether a word is similar to one of the table's words by the embedding model."""
         if self.near is None or token.text[0].isdigit() or (token.text[0].isupper() and token.start):
             return False
         names = [
@@ -541,7 +541,7 @@ class _Over(Matching):
 
 
 def _percents(passages: Sequence[Passage]) -> Iterator[tuple[str, Cited, frozenset[str]]]:
-    """What texts say is added to figures, or taken off: the signed percentage, where, and the words of its clause."""
+    """Percentages that texts add to figures or take off: signed, with the place and the words of the clause."""
     for passage in passages:
         text = passage["text"]
         for start, end in sentence_spans(text):

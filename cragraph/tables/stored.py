@@ -1,4 +1,4 @@
-"""The tables that a store holds: which of them a question may be about, each with all of its rows."""
+"""Tables of a store: those that a question may be about, each with all of its rows."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -16,17 +16,17 @@ from cragraph.types import Computed, Passage
 
 logger = logging.getLogger(__name__)
 
-FOUND: Final = 40  # passages that are looked through for rows, by meaning and by words each
-SOURCES: Final = 6  # files whose tables are read for one question at most
-KEPT: Final = 32  # files whose tables are kept in memory, until the store or the filter changes
+FOUND: Final = 40  # passages searched for rows, by meaning and by words each
+SOURCES: Final = 6  # files with tables per question at most
+KEPT: Final = 32  # files whose tables stay in memory until the store or the filter changes
 Where = Mapping[str, Any] | None
 
 
 class StoredTables:
     """Reads tables back from the store; may be shared by threads.
 
-    The tables of a file of more than `most` passages are not computed with: they would fill the memory. Nor are the
-    tables of a store in which something is damaged.
+    Tables of a file of more than `most` passages are not used, because they would fill the memory; nor are tables of a
+    damaged store.
     """
 
     def __init__(self, store: Callable[[], PassageStore], most: int = 50_000) -> None:
@@ -67,18 +67,18 @@ class StoredTables:
         return tables if len(tables) > 1 else [replace(table, title="") for table in tables]
 
     def table(self, source: str, title: str, where: Where = None) -> Table | None:
-        """One table of a file, None where it is gone."""
+        """One table of a file, None if it is gone."""
         return next((table for table in self.of(source, where) if table.title == title), None)
 
     def passages(self, computed: Computed) -> list[Passage]:
-        """The passages that hold the rows which a figure cites, in their order."""
+        """The passages of a figure's cited rows, in order."""
         return self._store().get(list(dict.fromkeys(cited["chunk_id"] for cited in computed["cited"])))
 
     def again(self, computed: Computed, where: Where = None) -> Computed:
-        """A figure computed once more, over the rows that are stored now.
+        """A figure computed again over the rows stored now.
 
-        Raises StoreError where the table is gone, or a text no longer says by how much a figure is adjusted; InputError
-        where the query does not fit the table.
+        Raises StoreError if the table, or the text with the adjustment of a figure, is gone; InputError if the query
+        does not fit the table.
         """
         query = computed["query"]
         table = self.table(query["source"], query["table"], where)
@@ -94,7 +94,7 @@ class StoredTables:
 
 
 def _near(store: PassageStore, question: str, where: Where) -> list[Passage]:
-    """The passages nearest in meaning; none where the embedding model, which may be the caller's own, fails."""
+    """The passages nearest in meaning; none if the embedding model, which may be the caller's own, fails."""
     try:
         return store.dense(question, FOUND, where)
     except CragError:

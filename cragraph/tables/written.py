@@ -1,4 +1,4 @@
-"""A query that a chat model writes where the words of a question leave it open; it is checked here, and run here."""
+"""A query written by a chat model; it is checked and run here."""
 
 import re
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from cragraph.tables.matching import Near
 from cragraph.tables.reading import Plan, weighed
 from cragraph.types import Condition, Query
 
-TABLES: Final = 6  # tables that a model is shown at most
+TABLES: Final = 6  # tables in a model's prompt at most
 SHOWN: Final = (40, 20, 12, 6)
-"""Distinct values of a column that a model is shown, all where there are no more; fewer where its context is small."""
+"""Distinct values of a column in a model's prompt at most; fewer for a small context."""
 ROOM: Final = 2.0  # characters of tables for each token of the context: half of it at four characters a token
 _FILTER: Final = re.compile(r"(.+?)\s*(!=|>=|<=|=|>|<)\s*(.+)")
 _TWO: Final = frozenset({"difference", "growth", "share", "compare"})
@@ -29,7 +29,7 @@ _ONE: Final = frozenset({"count", "sum", "mean", "largest", "smallest", "list"})
 
 _CALLED: Final = {"max": "largest", "maximum": "largest", "min": "smallest", "minimum": "smallest", "avg": "mean",
                   "average": "mean", "total": "sum"}  # fmt: skip
-"""What models call an operation that has another name here."""
+"""Models' names of operations with another name here."""
 
 
 def _read_operation(value: Any) -> str:
@@ -58,15 +58,15 @@ class WrittenQuery(BaseModel):
 
 @dataclass(frozen=True)
 class QueryModel(ChatPart):
-    """Asks a capable chat model for the query; what does not fit tables and question is dropped."""
+    """Asks a capable chat model for the query; a query that does not fit tables and question is dropped."""
 
     @property
     def capable(self) -> bool:
-        """Whether the model's query goes before the words' own reading."""
+        """Whether the model's query goes before the reading of the words."""
         return self.caller.worth.capable
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Plan:
-        """The reading of what the model wrote, checked; without one where it wrote none that can be used. One call."""
+        """The checked reading of the model's query, if it wrote a usable one. One call."""
         if not Asked(question).operates or not self.capable:
             return Plan()
         shown = tables[:TABLES]
@@ -106,7 +106,7 @@ def told(table: "Table", most: int = SHOWN[0]) -> str:
 
 
 def checked(reply: WrittenQuery, table: "Table") -> Query | None:
-    """The query that a reply makes of a table; None where it names a column, value or operation that is not there."""
+    """The query of a reply for a table; None if it names an unknown column, value or operation."""
     operation = reply.operation
     column, group = _column(reply.column, table), _column(reply.group_by, table)
     where, against = _conditions(reply.filters, table), _conditions(reply.against_filters, table)
@@ -134,14 +134,14 @@ def checked(reply: WrittenQuery, table: "Table") -> Query | None:
 
 
 def _column(name: str, table: "Table") -> str | None:
-    """A column by its name, whatever its capitals; empty for none, None for one that is not there."""
+    """A column by its name, ignoring case; empty for none, None for an unknown one."""
     if not name.strip():
         return ""
     return next((own for own in table.columns if own.casefold() == name.strip().casefold()), None)
 
 
 def _conditions(filters: Sequence[str], table: "Table") -> list[Condition] | None:
-    """Filters as conditions; None where one cannot be read, or names a value that no row has."""
+    """Filters as conditions; None if one cannot be read, or names a value that no row has."""
     found: list[Condition] = []
     for text in filters:
         match = _FILTER.fullmatch(text.strip())
