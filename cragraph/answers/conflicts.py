@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.answers.candidates import candidates
 from cragraph.answers.ranking import Ranking, Scored
-from cragraph.answers.rows import lookup
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.compare import matches
 from cragraph.language.facts.dates import dates
@@ -26,7 +24,6 @@ from cragraph.types import Conflict, ConflictSide, Passage
 ANSWERS: Final = 0.45  # least score, as a share of the best one's, of another sentence that answers as well
 LEAST: Final = -0.2  # least value of the reader, -1..1, for its sentence
 DENIES: Final = 0.35  # the same for yes-or-no questions: a denial has no words that answer, and scores lower
-CELL: Final = 0.6  # least probability of a looked-up row whose cell answers as well
 WORDS: Final = 5  # content words at most of an answer that may conflict with another
 _KINDS: Final = tuple(frozenset(content_words(line)) for line in LEXICON["rivals"].strip().splitlines())
 _ADDS: Final = pattern("adds")
@@ -78,7 +75,7 @@ def differing(question: Question, ranking: Ranking, passages: Sequence[Passage])
     if ranking.answered is None or not ranking.scored or len(ranking.rows) > 1 or _SEVERAL.search(question.text):
         return None
     best = ranking.scored[0]
-    for other in (*ranking.scored[1:], *_cell(question, best, passages)):
+    for other in ranking.scored[1:]:
         if _document(best, passages) != _document(other, passages) and _rivals(question, best, other, passages):
             if why := newer(best, other, passages):
                 return Differing(best, other, why)
@@ -86,15 +83,6 @@ def differing(question: Question, ranking: Ranking, passages: Sequence[Passage])
                 return Differing(other, best, why)
             return Differing(best, other)
     return None
-
-
-def _cell(question: Question, best: Scored, passages: Sequence[Passage]) -> list[Scored]:
-    """The cell of a table that answers too, if one row fits the question and the best answer is a sentence."""
-    looked = None if best.candidate.is_row else lookup(question, candidates(passages), passages)
-    if looked is None or len(looked.rows) > 1 or looked.chance < CELL:
-        return []
-    [row], [(start, end)] = looked.rows, looked.cells
-    return [Scored(row, {"evidence": looked.chance}, looked.chance, row.start + start, row.start + end)]
 
 
 def _document(scored: Scored, passages: Sequence[Passage]) -> str:
