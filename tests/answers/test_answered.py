@@ -38,21 +38,6 @@ def test_a_quotation_points_at_the_words_that_answer(scorer: ReaderScorer) -> No
     assert "6" in span["text"]
 
 
-def test_an_answer_in_other_words_is_held_against_the_candidate_nearest_to_it(scorer: ReaderScorer) -> None:
-    [span] = scorer(QUESTION, QUOTED, PASSAGES, Notes()).spans
-    found = scorer(QUESTION, f"You can go there from {span['text']} on.", PASSAGES, Notes())
-    other = scorer(QUESTION, "Nobody has ever seen a purple elephant.", PASSAGES, Notes())
-    assert (found.spans, found.quoted, other.quoted) == ((span,), False, False)
-    assert found.probability is not None
-    assert other.probability is not None
-    assert found.probability > 0.5 > other.probability
-
-
-def test_a_true_sentence_that_answers_something_else_is_worth_less(scorer: ReaderScorer) -> None:
-    other = "Fresh bread is baked twice a day by Anna Keller. [1]"
-    assert probability(scorer, QUESTION, other) < probability(scorer, QUESTION, QUOTED) - 0.1
-
-
 SURGERY = as_passages(
     [
         "Pet plan: a dog costs 14.50 a month. The plan includes the yearly booster, flea and worm treatment, two nail "

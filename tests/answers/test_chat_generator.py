@@ -1,6 +1,5 @@
 """The generator with a chat model, over the real client and protocol."""
 
-from collections.abc import Iterator
 from typing import Any, TypedDict
 
 import pytest
@@ -15,6 +14,7 @@ from cragraph.prompts.load import Prompts
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Verdict
 from tests.support.cases import cases
+from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -23,10 +23,7 @@ PASSAGES = as_passages(["Net sales were $383 billion in 2023.", "The company was
 QUESTION = "What were net sales in 2023?"
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("Net sales were $383 billion [1].") as running:
-        yield running
+server = served("Net sales were $383 billion [1].")
 
 
 def generator(

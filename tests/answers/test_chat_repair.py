@@ -1,13 +1,11 @@
 """What small models write instead of an answer, and what becomes of it: each reply here was written by a real one."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from cragraph.answers.chat_answerer import ROOM, ChatGenerator, settled
-from cragraph.answers.excerpts import BUDGET, FRAME, excerpts
 from cragraph.build import Parts
 from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller
@@ -19,6 +17,7 @@ from cragraph.settings import load_settings
 from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 from tests.support.cases import cases
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -34,10 +33,7 @@ def ranker() -> Any:
     return Parts(load_settings(store=None)).ranker
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("[2]") as running:
-        yield running
+server = served("[2]")
 
 
 def written(server: OllamaServer, ranker: Any, *, question: str = QUESTION, passages: Any = PASSAGES) -> Any:
@@ -109,23 +105,6 @@ def test_what_a_capable_model_does_not_know_stays_not_known_and_it_says_what_to_
 
 # -- what is sent ----------------------------------------------------------------------------------------------
 
-LONG = as_passages(
-    [
-        "The choir sings on Mondays. " * 12 + "The premium rises because of a second kiln. " + "Tea is served. " * 30,
-        "The bakery sells bread. " * 40,
-        "item | price\nclay | 4\nglaze | 7\n" + "\n".join(f"tool {n} | {n}" for n in range(60)),
-    ]
-)
-
-
-def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None:
-    question = "Why does the premium rise?"
-    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
-    texts = [one.passage["text"] for one in chosen]
-    assert "because of a second kiln" in texts[0]
-    assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
-    assert not any("tool 59" in text for text in texts)
-
 
 DAYS = [f"The studio opens at nine on day {n}. It closes at six. The kettle stands in room {n}." * 4 for n in range(9)]
 
@@ -156,34 +135,6 @@ def test_the_calls_that_judge_score_and_search_begin_with_what_the_answering_cal
     evidence = judged["evidence"]
     assert evidence is not None
     assert passages[evidence["passage"]]["text"][evidence["start"] : evidence["end"]] == WHY
-
-
-def test_a_judge_reads_the_sentence_nearest_to_a_claim_though_the_question_did_not_choose_it() -> None:
-    stray = "Ann Lee keeps the spare key of the cellar in Leeds."
-    passages = as_passages([f"{DAYS[0]} {WHY}", *DAYS[1:], f"{DAYS[1]} {stray}"])
-    with OllamaServer(played) as server:
-        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
-        claims = split_claims("It rises because a second kiln was added. Ann Lee keeps a key of the cellar in Leeds.")
-        parts.judges["llm"](claims, passages, Notes(), question=QUESTION)
-    shown = server.chats[0].prompt.partition("<<claims")[0]
-    assert stray in shown
-    assert shown.index(WHY) < shown.index(stray)
-
-
-@pytest.mark.parametrize(("size", "calls"), [("1.5B", 0), ("8.0B", 1)])
-def test_a_small_model_corrects_nothing_and_the_later_pass_quotes(ranker: Any, size: str, calls: int) -> None:
-    reply = "The premium rises because of a kiln. [2]"
-    with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        caller = ChatCaller(chat_model("ollama:llama3.2", base_url=server.url), "ollama:llama3.2", backoff_s=0.01)
-        notes = Notes()
-        # The sentence that held is the model's own, and no quotation of what the passages say to the question.
-        why = {"verdict": "unsupported", "reasoning": "No passage says it.", "evidence": None, "judge": "llm"}
-        failed = [{"text": "It is £900.", "start": 0, "end": 11, **why}]
-        previous = "It is £900. The studio opens at nine and closes at six. [1]"
-        brief = Brief("What is the yearly premium?", PASSAGES, previous=previous, failed=failed)  # type: ignore[arg-type]
-        answer = ChatGenerator(caller, Prompts(), ranker)(brief, notes)
-    assert len(server.chats) == notes.calls == calls
-    assert answer == (reply if calls else f"{WHY} [2]")
 
 
 def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaServer, ranker: Any) -> None:

@@ -86,14 +86,7 @@ def test_rows_that_tell_of_one_thing_each_are_counted_and_what_a_column_names_is
     assert compute(reading.query, reading.table, reading.chance)["value"] == value
 
 
-@pytest.mark.parametrize(
-    ("question", "value"),
-    [
-        ("How many two-berth boats are there?", "1"),
-        ("Which place has the most repairs?", "2"),
-        ("What do the repairs cost in all?", "1280"),
-    ],
-)
+@pytest.mark.parametrize(("question", "value"), cases("answers/computing", "a figure whose table"))
 def test_a_figure_whose_table_column_and_rows_are_named_has_no_doubts(
     tables: list[Table], lists: list[Table], question: str, value: str
 ) -> None:

@@ -54,19 +54,6 @@ def test_the_newer_is_told_by_words_dates_and_versions_whichever_comes_first(
         assert (pair.why, "£28" in pair.first.candidate.text) == (why, True)
 
 
-def test_a_conflict_is_plain_json_that_says_where_both_stand(find: Find) -> None:
-    texts = ("The hall costs £25 per hour to hire.", "The hall costs £28 per hour to hire.")
-    passages = as_passages([{"text": text, "source": f"{n}.md"} for n, text in enumerate(texts)])
-    pair = find(HALL, ("0.md", texts[0]), ("1.md", texts[1]))
-    assert pair is not None
-    record = pair.record(passages)
-    assert record["newer_first"] is False
-    for side in record["sides"]:
-        assert passages[side["passage"]]["text"][side["start"] : side["end"]] == side["quote"]
-        assert side["answer"] in ("£25", "£28")
-        assert side["filename"] == f"{side['passage']}.md"
-
-
 def test_a_sentence_and_the_cell_of_a_table_can_differ(find: Find) -> None:
     sentence = ("mail.md", "The deposit of the floor sander is £100 from now on.")
     table = ("prices.csv", "tool: tile cutter | deposit_gbp: 60\ntool: floor sander | deposit_gbp: 80")

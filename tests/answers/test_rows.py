@@ -32,21 +32,6 @@ def test_every_row_with_the_value_that_is_asked_for(question: str, orders: list[
     assert [row.text[7:9] for row in looked.rows] == orders if looked else orders == []
 
 
-SITES = """
-Branch: Jena | Order no: K-6 | Head: Ada Long | Ship to: Leeds | Opening hours: 9 to 5 | Opened: 1927
-Branch: Porto | Order no: K-7 | Head: Ben Hay | Ship to: York | Opening hours: 8 to 4 | Opened: 1931
-"""
-
-
-@pytest.mark.parametrize(("question", "cell"), cases("answers/rows", "the cell"))
-def test_the_cell_is_of_the_kind_that_is_asked_for(question: str, cell: str | None) -> None:
-    passages = as_passages([{"text": SITES.strip(), "metadata": {"filename": "sites.csv"}}])
-    looked = lookup(read_question(question), candidates(passages), passages)
-    found = [row.text[start:end] for row, (start, end) in zip(looked.rows, looked.cells, strict=True)] if looked else []
-    assert len(found) == bool(cell)
-    assert all(cell is not None and cell in value for value in found)
-
-
 @pytest.mark.parametrize(("question", "rows", "cell"), cases("answers/rows", "no cell stands"))
 def test_no_cell_stands_for_what_is_of_another_kind(question: str, rows: str, cell: str | None) -> None:
     passages = as_passages([{"text": rows.strip(), "metadata": {"filename": "list.csv"}}])

@@ -1,6 +1,5 @@
 """A chat model may write the query; what it computes itself, and what no table has, is not taken."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ from cragraph.protocols import Notes
 from cragraph.tables import Plan, compute
 from cragraph.tables.written import QueryModel, told
 from tests.support.cases import cases
-from tests.support.ollama import ModelInfo, OllamaServer
+from tests.support.fixtures import served
+from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
@@ -23,10 +23,7 @@ QUESTION = "What is the total of what we asked for the sloops?"
 REPLY: dict[str, Any] = {"table": 1, "operation": "sum", "column": "Price_EUR", "filters": ["kind = Sloop"]}
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer(REPLY) as running:
-        yield running
+server = served(REPLY)
 
 
 @pytest.fixture
@@ -60,15 +57,6 @@ def test_a_query_that_fits_no_table_is_dropped(
 ) -> None:
     server.play(REPLY | reply)
     assert model(server)(QUESTION, tables, None, Notes()) == Plan(declined=reply.get("table") == 0)
-
-
-def test_a_capable_model_is_believed_and_what_it_says_that_its_query_leaves_out_is_a_doubt(tables: list[Table]) -> None:
-    for left_out, doubts in ([], 0), (["in May"], 1):
-        reply = REPLY | {"left_out": left_out}
-        with OllamaServer(reply, models={"llama3.2": ModelInfo(parameter_size="8.0B")}) as server:
-            reading = model(server)(QUESTION, tables, None, Notes()).reading
-        assert reading is not None
-        assert len(reading.doubts) == doubts
 
 
 def test_a_model_is_shown_every_value_of_a_column_up_to_a_few_dozen_and_the_total_rows(tmp_path: Path) -> None:

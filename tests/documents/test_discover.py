@@ -85,15 +85,6 @@ def test_links_that_lead_out_of_a_folder_are_named_and_not_followed(tmp_path: Pa
     assert found(root) == ["own.md"]
 
 
-def test_links_are_followed_where_they_lead_to_what_was_named_too(tmp_path: Path) -> None:
-    root = linked(tmp_path)
-    assert sorted(found(root, tmp_path / "beside")) == ["chain.md", "own.md"]  # the first that leads to the other
-    assert found(root / "out.md") == ["out.md"]
-    assert found(root / "folder") == ["secret.md"]
-    (tmp_path / "alias").symlink_to(root, target_is_directory=True)
-    assert found(tmp_path / "alias") == ["own.md"]
-
-
 def test_links_that_lead_out_are_followed_when_that_is_asked_for(tmp_path: Path) -> None:
     root = linked(tmp_path)
     (root / "rooted").unlink()

@@ -53,16 +53,6 @@ def test_insertions_and_links_are_read_and_deletions_and_hidden_runs_are_not(tmp
     assert loaded(tmp_path / "a.docx").text == "kept inserted linked"
 
 
-def test_merged_cells_are_read_once(tmp_path: Path) -> None:
-    word = docx.Document()
-    table = word.add_table(2, 3)
-    table.cell(0, 0).merge(table.cell(0, 2)).text = "Whole width"
-    for column, text in enumerate(("Revenue", "394", "383")):
-        table.cell(1, column).text = text
-    word.save(str(tmp_path / "a.docx"))
-    assert loaded(tmp_path / "a.docx").text.count("Whole width") == 1
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -74,17 +64,3 @@ def test_a_broken_or_encrypted_file_says_what_to_do(tmp_path: Path, content: byt
     (tmp_path / "a.docx").write_bytes(content)
     with pytest.raises(DocumentError, match=message):
         loaded(tmp_path / "a.docx")
-
-
-def test_a_cell_merged_downwards_labels_every_row(tmp_path: Path) -> None:
-    word = docx.Document()
-    table = word.add_table(3, 3)
-    for row, cells in zip(table.rows, [("Kind", "Month", "Sold"), ("Tea", "May", "4"), ("", "June", "5")], strict=True):
-        for cell, text in zip(row.cells, cells, strict=True):
-            cell.text = text
-    table.cell(1, 0).merge(table.cell(2, 0))
-    word.save(str(tmp_path / "a.docx"))
-    assert loaded(tmp_path / "a.docx").text.splitlines()[1:] == [
-        "Kind: Tea | Month: May | Sold: 4",
-        "Kind: Tea | Month: June | Sold: 5",
-    ]

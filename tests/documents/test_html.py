@@ -24,20 +24,6 @@ b = 2</pre><div>Loose <i>words</i><p>Para</p> tail</div><script>alert(1)</script
     assert [(heading.level, heading.title) for heading in loaded.headings] == [(1, "One")]
 
 
-@pytest.mark.parametrize("hidden", cases("documents/html", "what a reader does"))
-def test_what_a_reader_does_not_see_is_dropped(document: Read, hidden: str) -> None:
-    assert document("a.html", f"<p>shown</p>{hidden}<p>end</p>").text == "shown\n\nend"
-
-
-def test_cells_over_several_rows_and_columns_are_filled_in(document: Read) -> None:
-    page = """<table><thead><tr><th rowspan=2>Segment</th><th colspan=2>Three months</th><th colspan=2>Year</th></tr>
-    <tr><th>2023</th><th>2022</th><th>2023</th><th>2022</th></tr></thead>
-    <tr><td>North</td><td>1</td><td>2</td><td>3</td><td>4</td></tr></table>"""
-    assert document("a.html", page).text.splitlines()[1] == (
-        "North | Three months 2023: 1 | Three months 2022: 2 | Year 2023: 3 | Year 2022: 4"
-    )
-
-
 def test_signs_in_cells_of_their_own_join_their_amounts(document: Read) -> None:
     page = """<table><tr><th></th><th colspan=3>2023</th><th>x</th></tr>
     <tr><td>Loss</td><td>$</td><td>(5</td><td>)</td><td>1</td></tr>

@@ -31,21 +31,6 @@ def test_markdown_is_mapped_and_kept_as_written(document: Read) -> None:
     assert "Year | Revenue\n2023 | Revenue: 394\n2022 | Revenue: 383\n\n- one" in loaded.text
 
 
-@pytest.mark.parametrize(
-    ("table", "rows"),
-    [
-        ("|  | 2023 | 2022 |\n|--|--|--|\n| Sales | 394 | 383 |", ["2023 | 2022", "Sales | 2023: 394 | 2022: 383"]),
-        ("a | b\n--|--\nx \\| y |\n", ["a | b", "a: x | y"]),
-        ("> | a | b |\n> |--|--|\n> | 1 | 2 |\n", ["a | b", "1 | b: 2"]),
-    ],
-)
-def test_every_cell_of_a_markdown_table_names_its_column(document: Read, table: str, rows: list[str]) -> None:
-    loaded = document("a.md", f"# Top\n\n{table}\n\nAfter *it*.")
-    assert [text for kind, text in kinds(loaded) if kind == "row"] == rows
-    assert kinds(loaded)[-1] == ("text", "After *it*.")
-    assert headings(loaded) == [(1, "Top")]
-
-
 def test_comments_in_markdown_are_dropped_but_not_in_code(document: Read) -> None:
     text = document("a.md", MARKDOWN).text
     assert "Ignore all previous" not in text

@@ -58,25 +58,6 @@ def test_two_columns_are_read_one_after_the_other(document: Read, pdf: Pdf) -> N
     assert " ".join(right) in text
 
 
-def test_tables_are_rows_with_their_headings(document: Read, pdf: Pdf) -> None:
-    rows = [
-        ("Net sales", "$", "14,694", "$", "14,544"),
-        ("Cost of sales", "", "(11,969)", "", "(11,724)"),
-        ("Gross profit", "", "2,725", "", "2,820"),
-    ]
-    page: list[tuple[float, float, str]] = [(72, 100, "Consolidated figures"), (330, 128, "Year ended June 30,")]
-    page += [(340, 140, "2023"), (440, 140, "2022"), (72, 152, "Continuing:")]
-    for number, row in enumerate(rows):
-        for x, cell in zip((72, 310, 335, 410, 435), row, strict=True):
-            page += [(x, 164 + 12 * number, cell)] if cell else []
-    loaded = document("a.pdf", pdf([page]))
-    assert loaded.text.split("\n\n")[1] == (
-        "Year ended June 30, 2023 | Year ended June 30, 2022\nContinuing:\nNet sales | 2023: $14,694 | 2022: $14,544\n"
-        "Cost of sales | 2023: (11,969) | 2022: (11,724)\nGross profit | 2023: 2,725 | 2022: 2,820"
-    )
-    assert loaded.blocks[-1].header == "Year ended June 30, 2023 | Year ended June 30, 2022"
-
-
 def test_a_year_over_several_columns_is_in_the_heading_of_each(document: Read, pdf: Pdf) -> None:
     page: list[tuple[float, float, str]] = [(288, 100, "2022"), (448, 100, "2021")]
     for number, (label, *cells) in enumerate(
@@ -91,42 +72,6 @@ def test_a_year_over_several_columns_is_in_the_heading_of_each(document: Read, p
     assert document("a.pdf", pdf([page])).text.splitlines()[1] == (
         "Bonds | 2022 Cost: 64 | 2022 Value: 54 | 2021 Cost: 106 | 2021 Value: 111"
     )
-
-
-def test_a_table_that_goes_on_below_a_break_keeps_its_headings(document: Read, pdf: Pdf) -> None:
-    page: list[tuple[float, float, str]] = [(300, 100, "2023"), (400, 100, "2022")]
-    for y, label, cells in (
-        (112, "Assets", ("17,003", "17,426")),
-        (124, "Debt", ("13", "14")),
-        (220, "Shares", ("64", "59")),
-        (232, "Total", ("4,090", "4,141")),
-    ):
-        page += [(72, y, label), (300, y, cells[0]), (400, y, cells[1])]
-    page += [(72, 150 + 12 * number, line) for number, line in enumerate(PROSE)]
-    loaded = document("a.pdf", pdf([page]))
-    assert loaded.text.endswith("Shares | 2023: 64 | 2022: 59\nTotal | 2023: 4,090 | 2022: 4,141")
-    assert loaded.blocks[-1].header == "2023 | 2022"
-
-
-def test_cells_of_words_over_several_lines_make_one_row(document: Read, pdf: Pdf) -> None:
-    page = [
-        (72, 100, "Crop", "F2", 10.0), (200, 100, "Sown", "F2", 10.0), (340, 100, "Remarks", "F2", 10.0),
-        (72, 120, "Winter wheat"), (200, 120, "October to"), (340, 120, "Needs well drained"),
-        (200, 132, "November"), (340, 132, "soil."),
-        (72, 152, "Field"), (200, 152, "March"), (340, 152, "Fixes nitrogen."),
-        (72, 164, "beans"),
-        (72, 184, "Oats"), (200, 184, "April"), (340, 184, "Hardy."),
-        (72, 230, "This paragraph of running text comes after the table and is wide."),
-    ]  # fmt: skip
-    loaded = document("a.pdf", pdf([page]))
-    assert loaded.text.splitlines() == [
-        "Crop | Sown | Remarks",
-        "Winter wheat | Sown: October to November | Remarks: Needs well drained soil.",
-        "Field beans | Sown: March | Remarks: Fixes nitrogen.",
-        "Oats | Sown: April | Remarks: Hardy.",
-        "",
-        "This paragraph of running text comes after the table and is wide.",
-    ]
 
 
 def test_headers_footers_and_page_numbers_are_left_out(document: Read, pdf: Pdf) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cragraph.documents import Document, load, split
+from cragraph.documents import Document, load
 from cragraph.documents.records import GROUP, Record, field_name, grouped
 from cragraph.errors import DocumentError
 from tests.support.cases import cases
@@ -69,18 +69,6 @@ def test_a_broken_line_is_named_after_the_rows_before_it(tmp_path: Path) -> None
         next(stream)
 
 
-def test_a_list_of_objects_inside_json_is_a_table_of_its_own(tmp_path: Path) -> None:
-    value = {
-        "as of": "May",
-        "fleet": {"boats": [{"name": "Tern", "kind": "dinghy"}, {"name": "Coot", "kind": "scull"}]},
-    }
-    rest, table = documents(tmp_path / "a.json", json.dumps(value))
-    assert rest.text == "as of: May"
-    assert table.text == "name: Tern | kind: dinghy\nname: Coot | kind: scull"
-    assert table.title == "fleet.boats"
-    assert table.blocks[1].fields == {"row": 2, "name": "Coot", "kind": "scull"}
-
-
 @pytest.mark.parametrize(("value", "text"), cases("documents/records", "json is flattened"))
 def test_json_is_flattened_to_lines(tmp_path: Path, value: object, text: str) -> None:
     [document] = documents(tmp_path / "a.json", json.dumps(value))
@@ -91,18 +79,6 @@ def test_json_is_flattened_to_lines(tmp_path: Path, value: object, text: str) ->
 def test_what_cannot_be_read_says_what_to_do(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(DocumentError, match=message):
         documents(tmp_path / name, content)
-
-
-def test_every_row_is_a_passage_that_its_columns_can_filter(tmp_path: Path) -> None:
-    table = "country,population,share,EU,zip,note\nFrance,67,0.5,true,01234,\nSpain,47,12.25,True,5,\n"
-    [document] = documents(tmp_path / "a.csv", table)
-    first, second = split(document)
-    assert first["text"] == "country: France | population: 67 | share: 0.5 | EU: true | zip: 01234"
-    fields = {"country": "France", "population": 67, "share": 0.5, "EU": True, "zip": "01234", "row": 1}
-    assert {name: first["metadata"][name] for name in fields} == fields
-    assert "note" not in first["metadata"]
-    assert (second["metadata"]["EU"], second["metadata"]["zip"], second["metadata"]["row"]) == (True, 5, 2)
-    assert document.text[second["start_index"] :] == second["text"]
 
 
 @pytest.mark.parametrize(("column", "field"), cases("documents/records", "a column whose name"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cragraph.documents import Block, Document, load, split
+from cragraph.documents import Block, Document, split
 from cragraph.documents.clean import clean
 from cragraph.documents.document import Writer
 from cragraph.documents.formats.markdown import draft as markdown
@@ -117,35 +117,6 @@ def test_the_overlap_is_whole_sentences_of_the_same_section(document: Read) -> N
         repeated = before["start_index"] + len(before["text"]) - after["start_index"]
         assert 0 < repeated <= 50
         assert after["text"].startswith("This is sentence")
-
-
-def test_equal_chunks_have_different_ids_and_the_same_text_the_same(tmp_path: Path) -> None:
-    text = "\n\n".join(["Same words in each of them."] * 9)
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / f"{folder}.txt").write_text(text)
-    one, two = (
-        [p["chunk_id"] for p in split(next(load(tmp_path / f / f"{f}.txt")), chunk_size=30, chunk_overlap=0)]
-        for f in ("one", "two")
-    )
-    assert len(set(one)) == 9
-    assert one == two
-
-
-def test_pages_count_from_one_and_a_chunk_over_two_names_the_last() -> None:
-    text = "First page words. " * 3 + "It goes on over it. " * 3
-    document = Document(
-        text,
-        (Block(0, len(text), "text"),),
-        page_starts=(0, 54),
-        source="s",
-        filename="s.pdf",
-        doc_id="d",
-        format="pdf",
-    )
-    [whole] = split(document, chunk_size=500, chunk_overlap=0)
-    assert (whole["page"], whole["metadata"]["last_page"]) == (1, 2)
-    assert [p["page"] for p in split(document, chunk_size=54, chunk_overlap=0)] == [1, 2, 2]
 
 
 def test_a_doubt_is_carried_by_the_passages_of_what_is_in_doubt() -> None:

@@ -2,16 +2,16 @@
 
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from cragraph.api import create_graph
 from cragraph.errors import ModelNotFoundError, ModelUnavailableError
-from cragraph.models.chat import stop_all_calls
 from cragraph.settings import Settings
 from cragraph.verification.claims import split_claims
+from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer, Reply, Request, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -51,10 +51,7 @@ def script(answers: Any, judge: Any = sound_judge) -> Any:
     return by_fields({"": answers, "claims": judge, "queries": QUERIES, "question": {"question": QUESTION}})
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer(script(RIGHT)) as running:
-        yield running
+server = served(script(RIGHT))
 
 
 def graph(server: OllamaServer, **settings: Any) -> Any:
@@ -82,27 +79,6 @@ def test_an_answer_that_the_embedded_reading_finds_firm_takes_one_call(server: O
     assert (response["answer"], response["decision"]["outcome"], response["is_grounded"]) == (RIGHT, "accepted", True)
     assert (response["llm_calls"], kinds(server.chats)) == (1, ["prose"])
     assert (response["models"]["judge"], response["degraded"]) == ("encoder", [])
-
-
-def test_an_answer_that_it_does_not_find_firm_is_judged_by_the_model_too(server: OllamaServer) -> None:
-    server.play(script([WRONG, HALF, RIGHT]))
-    response = ask(server, judge="auto")
-    assert (response["answer"], response["decision"]["outcome"]) == (RIGHT, "accepted")
-    assert kinds(server.chats) == ["prose", "claims", "prose", "claims", "prose"]
-    assert response["llm_calls"] == 5
-
-
-def test_an_accepted_answer_takes_two_calls_where_the_model_is_to_judge(server: OllamaServer) -> None:
-    response = ask(server)
-    assert (response["answer"], response["decision"]["outcome"], response["is_grounded"]) == (RIGHT, "accepted", True)
-    assert (response["llm_calls"], kinds(server.chats)) == (2, ["prose", "claims"])
-    assert response["tokens"]["read"] == sum(call.prompt_tokens for call in server.chats)
-    assert response["tokens"]["wrote"] > 20
-    assert response["degraded"] == []
-    assert [(c["number"], c["verified"]) for c in response["citations"]] == [(1, True), (2, True)]
-    assert response["models"]["generator"] == "ollama:llama3.2"
-    assert response["models"]["judge"] == "llm"
-    assert len(response["models"]["prompt:generate"]) == 12
 
 
 async def test_the_async_form_gives_the_same(server: OllamaServer) -> None:
@@ -174,19 +150,6 @@ def test_the_environment_names_the_model_and_its_server(server: OllamaServer, mo
     assert [request.model for request in server.chats] == ["llama3.2"]
 
 
-@pytest.mark.parametrize(
-    ("passages", "generator", "calls"),
-    [(PASSAGES, "extractive", []), (["The company was founded long ago."], "ollama:llama3.2", ["prose", "claims"])],
-)
-def test_only_a_quotation_that_is_very_sure_is_taken_without_a_call(
-    server: OllamaServer, passages: list[str], generator: str, calls: list[str]
-) -> None:
-    one = graph(server, extractive_fallback=True, judge="auto")
-    response = one.invoke({"question": QUESTION, "passages": passages}, context={"max_crag_attempts": 0})
-    assert (response["models"]["generator"], kinds(server.chats)) == (generator, calls)
-    assert (response["confidence"] >= 0.95) == (generator == "extractive")
-
-
 # -- things go wrong -------------------------------------------------------------------------------------------
 
 
@@ -200,33 +163,6 @@ def test_a_judge_that_cannot_be_read_is_replaced_by_the_embedded_one_and_it_is_s
     assert response["models"]["judge"] != "llm"
     assert any("Judge 'llm' failed" in s or "Judge 'auto' failed" in s for s in response["degraded"])
     assert response["llm_calls"] <= 3
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Reply(RIGHT, fault="reset", after=3),
-        Reply(RIGHT, fault="garbage", after=3),
-        Reply(RIGHT, fault="unfinished", after=3),
-        Reply(status=500, error="out of memory"),
-    ],
-    ids=["reset", "garbage", "unfinished", "500"],
-)
-def test_a_generator_that_fails_once_is_tried_again(server: OllamaServer, fault: Reply) -> None:
-    server.play(script([fault, RIGHT]))
-    assert ask(server)["answer"] == RIGHT
-    assert kinds(server.chats) == ["prose", "prose", "claims"]
-
-
-def test_a_server_that_dies_and_returns_is_used_again(server: OllamaServer) -> None:
-    def die(request: Request) -> str:
-        if len(server.chats) == 1:
-            threading.Thread(target=lambda: (server.stop(), server.start())).start()
-            server.stopping.wait(5)
-        return RIGHT
-
-    server.play(script(die))
-    assert ask(server)["answer"] == RIGHT
 
 
 def test_a_server_that_dies_during_a_correction_leaves_the_best_answer_so_far(server: OllamaServer) -> None:
@@ -255,28 +191,11 @@ def test_a_model_that_is_not_pulled_is_one_clear_error(server: OllamaServer) -> 
     assert len(server.chats) == 1
 
 
-def test_a_stalled_judge_is_replaced_by_the_embedded_one(server: OllamaServer) -> None:
-    server.play(script(RIGHT, Reply(fault="stall")))
-    response = ask(server, timeout_s=10)  # which the answer before it must not take, however busy the machine is
-    assert response["answer"] == RIGHT
-    assert any("sent nothing for 10 s" in sentence for sentence in response["degraded"])
-
-
 def test_the_deadline_ends_the_loop_with_the_best_answer_so_far(server: OllamaServer) -> None:
     server.play(script([HALF, Reply(fault="stall")]))
     response = ask(server, {"deadline_s": 15, "on_low_confidence": "flag"}, timeout_s=600)
     assert response["answer"] == UNCITED
     assert any("deadline" in sentence for sentence in response["degraded"])
-
-
-def test_stopping_ends_a_run_at_once(server: OllamaServer) -> None:
-    def begun(request: Request) -> Reply:
-        threading.Thread(target=stop_all_calls).start()
-        return Reply(fault="stall")
-
-    server.play(script(begun))
-    with pytest.raises(Exception, match="was stopped"):
-        ask(server, timeout_s=600)
 
 
 # -- many at once ----------------------------------------------------------------------------------------------

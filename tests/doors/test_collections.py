@@ -114,27 +114,6 @@ def test_corrections_and_neighbours_stay_in_the_collection(filled: Shell, notes:
     assert "10,935" not in json.dumps(state)
 
 
-def test_what_is_computed_is_computed_over_the_rows_of_the_collection_that_is_asked(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder, costs in (("north", (100, 200, 300)), ("south", (1_000, 2_000, 3_000))):
-        (tmp_path / folder).mkdir()
-        rows = "\n".join(f"{folder} case {n},{cost}" for n, cost in enumerate(costs, 1))
-        (tmp_path / folder / "incidents.csv").write_text(f"incident,cost_gbp\n{rows}\n")
-        shell("ingest", folder, "--collection", folder, "-q")
-    (tmp_path / "notes.md").write_text("# Notes\n\nThe incidents were discussed in May. Nobody was hurt.\n")
-    shell("ingest", "notes.md", "-q")
-    question = "How much did all the incidents cost together?"
-    graph = create_graph(load_settings(store=".cragraph")).compile()
-    for name, own, others in (("north", "600", ("6,000", "6000", "south")), ("south", "6,000", ("north", "3,300"))):
-        answer = graph.invoke({"question": question}, context={"collection": name, "show_claims": True})
-        assert own in answer["answer"], answer["answer"]
-        assert not [other for other in others if other in json.dumps(answer)]
-    without_rows = graph.invoke({"question": question}, context={"collection": "default"})
-    assert without_rows["computed"] is None
-    assert "incidents.csv" not in json.dumps(without_rows)
-
-
 # -- over HTTP and by agents -------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from cragraph.testing import HashEmbeddings
 from cragraph.types import IDK, apart, called, doubt_of, further, standing
 from tests.doors.conftest import Shell
 from tests.doors.test_serve import serving, told
+from tests.support.cases import cases
 
 NOTES = {
     "machine.md": "# Machines\n\nThe drill costs 400 euros. The lathe costs 1,200 euros and stands in the hall.\n",
@@ -183,14 +184,7 @@ CHINESE = "\u6d77\u6c34\u662f\u54b8\u7684\u3002"  # the sea is salt
 
 
 @pytest.mark.parametrize("low", ["prune", "flag", "doubt", "abstain"])
-@pytest.mark.parametrize(
-    ("question", "answer", "passages"),
-    [
-        ("Wie tief ist der Graben?", GERMAN, ["Der Graben ist 10.935 Meter tief.", "Das Meer ist salzig."]),
-        ("Wie tief ist der Graben?", f"{GERMAN} Der Mond ist aus Stein.", [GERMAN]),
-        ("\u6708\u4eae\u662f\u4ec0\u4e48\u505a\u7684?", CHINESE, [CHINESE]),  # what is the moon made of?
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "passages"), cases("doors/decision", "an answer that nobody"))
 def test_an_answer_that_nobody_could_read_is_not_accepted_above_what_it_may_be_worth(
     question: str, answer: str, passages: list[str], low: Any
 ) -> None:
@@ -236,14 +230,7 @@ def test_that_the_confidence_is_below_the_threshold_is_said_once() -> None:
     assert " · threshold 1.00" in page
 
 
-@pytest.mark.parametrize(
-    ("calls", "tokens", "cost"),
-    [
-        (0, {}, ""),
-        (1, {"read": 1544, "wrote": 7}, "1 model call, 1,544 tokens read, 7 tokens written"),
-        (2, {}, "2 model calls"),
-    ],
-)
+@pytest.mark.parametrize(("calls", "tokens", "cost"), cases("doors/decision", "what chat models cost"))
 def test_what_chat_models_cost_is_told_in_words(calls: int, tokens: dict[str, int], cost: str) -> None:
     assert called(calls, tokens) == cost
 

@@ -77,17 +77,6 @@ def test_a_good_model_is_believed_and_writes_well_in_eighteen_calls() -> None:
     )
 
 
-def test_a_careless_model_is_believed_where_it_rejects_and_less_where_it_supports() -> None:
-    with server_of(CARELESS) as server:
-        done = examination(server, 30)
-        assert len(server.chats) == exam.calls(30) == 36
-    assert 1.5 < done.worth.supports < 3.5
-    assert done.worth.rejects > 10
-    assert done.right == 20
-    assert done.worth.declines == 1.0
-    assert "writes 20 of 30 right" in done.line()
-
-
 def test_a_model_that_calls_everything_supported_is_worth_no_more_than_the_embedded_judge() -> None:
     answer, passages = "The tower is 330 metres tall.", ["The tower is 300 metres tall.", "It stands in Paris."]
     with server_of(LYING) as server:

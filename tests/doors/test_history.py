@@ -18,7 +18,6 @@ from cragraph.serve import create_app
 from tests.doors.conftest import Shell
 from tests.support.asgi import JSON, call
 from tests.support.cases import cases
-from tests.support.ollama import OllamaServer
 
 DEPTH = "How deep is the Mariana Trench?"
 TEA = "When did tea come to Europe?"
@@ -66,14 +65,6 @@ def test_one_entry_is_shown_whole(asked: Shell) -> None:
     assert "[1] The sea (sea.md) › Depth: “The Mariana Trench is 10,935 metres deep.”" in said
     ran = asked("log", "--show", "9")
     assert (ran.code, "There is no entry 9 in the log; `cragraph log` lists what there is." in ran.err) == (2, True)
-
-
-def test_a_withheld_answer_is_not_in_the_log(shell: Shell, notes: Path) -> None:
-    shell("ingest", str(notes), "-q")
-    shell("ask", DEPTH, "-q", "--on-low-confidence", "abstain", "--threshold", "1")
-    [entry] = rows(shell)
-    assert entry["outcome"] == "refused"
-    assert "10,935" not in json.dumps(entry)
 
 
 # -- damage, several writers, and growth -------------------------------------------------------------------------------
@@ -166,36 +157,6 @@ def test_a_question_is_asked_again_by_its_number(asked: Shell, notes: Path) -> N
     assert "“The Mariana Trench is 10,935 metres deep. [1]”" in again.err
     for given in ((), ("What?", "--again", "1"), ("--again", "99")):
         assert asked("ask", *given).code == 2
-
-
-def test_a_follow_up_question_is_asked_again_with_the_conversation_before_it(notes: Path, tmp_path: Path) -> None:
-    assistant = Assistant(load_settings(store=str(tmp_path / "store")), "chat")
-    assistant.ingest([notes])
-    before = [{"role": "user", "content": TEA}, {"role": "assistant", "content": "Tea came to Europe in 1610."}]
-    *_, done = assistant.ask("On which ships did it come?", messages=before)
-    assert assistant.history is not None
-    [entry] = assistant.history.entries()
-    assert entry.messages == before
-    *_, again = assistant.ask(entry.question, messages=entry.messages)
-    assert again.response["answer"] == done.response["answer"]
-
-
-@pytest.mark.server
-@pytest.mark.enable_socket
-def test_a_run_that_waited_for_a_person_is_in_the_log_as_it_ended(notes: Path, tmp_path: Path) -> None:
-    with OllamaServer("The Mariana Trench is 900 metres deep [1].") as ollama:
-        chosen = {"model": "ollama:llama3.2", "judge": "encoder", "ollama_host": ollama.url, "max_crag_attempts": 0}
-        chosen["extractive_fallback"] = False
-        assistant = Assistant(load_settings(store=str(tmp_path / "store"), **chosen), "page")
-        assistant.ingest([notes])
-        said = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]
-        *_, waits = assistant.ask(DEPTH, messages=said, context={"ask_on_low_confidence": True}, person=True)
-        assert assistant.history is not None
-        assert assistant.history.entries() == []
-        *_, done = assistant.resume(waits.text, "accept")
-        [entry] = assistant.history.entries()
-        assert (entry.question, entry.answer, entry.outcome) == (DEPTH, done.response["answer"], "accepted")
-        assert entry.messages == said
 
 
 # -- kept questions ----------------------------------------------------------------------------------------------------

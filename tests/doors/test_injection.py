@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from cragraph.api import create_graph
 from cragraph.run import Assistant
 from cragraph.settings import Settings
 from cragraph.types import IDK
+from tests.support.fixtures import served
 from tests.support.liars import Liar
 from tests.support.ollama import OllamaServer, Request, by_fields
 
@@ -51,10 +51,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return target
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer(by_fields({"": f"{TRUE} [1].", "claims": {"claims": [row(TRUE, TRUE)]}})) as running:
-        yield running
+server = served(by_fields({"": f"{TRUE} [1].", "claims": {"claims": [row(TRUE, TRUE)]}}))
 
 
 def over(server: OllamaServer, **settings: Any) -> Any:

@@ -10,7 +10,6 @@ from langchain.embeddings.base import _get_embeddings_class_creator
 
 from cragraph import load_settings
 from cragraph.build import Parts
-from cragraph.cli.doctor import examine
 from cragraph.errors import ModelError, SettingsError, StoreMismatchError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
@@ -48,17 +47,6 @@ class Ranker:
     def rerank(self, request):
         scored = [{**p, "score": np.float32(0.9 if "tea" in p["text"] else 0.125)} for p in request.passages]
         return sorted(scored, key=lambda p: -p["score"])
-"""
-CROSS = """
-import numpy as np
-
-class CrossEncoder:
-    def __init__(self, name, **more):
-        if name == "none":
-            raise OSError("none is not a model")
-
-    def predict(self, pairs):
-        return np.array([4.0 if "tea" in text else -4.0 for _, text in pairs], dtype=np.float32)
 """
 COHERE = """
 from langchain_core.documents import BaseDocumentCompressor
@@ -185,18 +173,6 @@ def test_flashrank_orders_all_passages_and_its_scores_are_kept(spec: str) -> Non
     assert found[-1][1] == 0.125
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_cross_encoders_log_odds_become_scores(package: Any) -> None:
-    pytest.importorskip("langchain_community")
-    package("sentence-transformers", {"sentence_transformers": CROSS})
-    name, found, noted = reranked("cross-encoder:acme/base")
-    assert (name, noted) == ("cross-encoder:acme/base", [])
-    assert found[0] == (TEXTS[1], 0.982)
-    assert {score for _, score in found[1:]} == {0.018}
-    with pytest.raises(SettingsError, match=r"'cross-encoder:none' cannot be built .*correct the name of its model"):
-        reranked("cross-encoder:none")
-
-
 @pytest.mark.parametrize("spec", ["acme", "acme:backwards"])
 def test_a_package_of_ones_own_brings_a_reranker_of_either_protocol(package: Any, spec: str) -> None:
     ours = (
@@ -219,16 +195,3 @@ def test_a_reranker_that_nobody_brings_is_refused_with_those_that_there_are(shel
         load_settings(reranker="acme")
     assert "reranker came as 'acme': wanted one of auto, none, lexical, nearest, llm, flashrank" in str(refused.value)
     assert "cross-encoder:<model>" in str(refused.value)
-
-
-def test_the_doctor_builds_named_embeddings_and_rerankers(package: Any, tmp_path: Path) -> None:
-    settings = {"store": str(tmp_path), "reranker": "cohere", "embeddings": "huggingface:x"}
-    checks = {check.name: check for check in examine(load_settings(**settings))}
-    assert checks["reranker"].fix == checks["reranker"].fix.strip() == "run `pip install langchain-cohere`"
-    assert checks["embeddings huggingface:x"].fix == "run `pip install langchain-huggingface`"
-    package("langchain-cohere", {"langchain_cohere": COHERE})
-    code = EMBEDDINGS.format(name="HuggingFaceEmbeddings", argument="model_name", default="")
-    package("langchain-huggingface", {"langchain_huggingface": code})
-    checks = {check.name: check for check in examine(load_settings(**settings))}
-    assert checks["reranker"].ok
-    assert checks["embeddings huggingface:x"].ok

@@ -99,16 +99,6 @@ def test_a_parent_may_keep_its_state_as_a_dataclass_or_a_model(schema: Any) -> N
     assert (found["note"], found["answer"]) == ("mine", ANSWER)
 
 
-async def test_the_nodes_inside_are_streamed_to_whoever_asks_for_them() -> None:
-    steps = ["retrieve", "rerank", "generate", "verify", "finalize"]
-    outer = [node for event in mailed().stream(MAIL, stream_mode="updates") for node in event]
-    assert outer == ["read", "crag", "send"]
-    events = [*mailed().stream(MAIL, stream_mode="updates", subgraphs=True)]
-    assert [node for space, event in events if space for node in event] == steps
-    later = [e async for e in mailed().astream(MAIL, stream_mode="updates", subgraphs=True)]
-    assert [node for space, event in later if space for node in event] == steps
-
-
 def test_a_run_that_waits_for_a_person_waits_with_its_parent() -> None:
     saver = InMemorySaver()
     parent = mailed(loop(ask_on_low_confidence=True, confidence_threshold=1.0, max_crag_attempts=0), checkpointer=saver)

@@ -12,6 +12,7 @@ from cragraph.protocols import Brief, Notes
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeRetriever
+from tests.support.cases import cases
 
 SEA = "The sea is salt because rivers carry minerals into it."
 OTHERS = [f"Note {n}: the harbour office of pier {n} was painted." for n in range(40)]
@@ -86,16 +87,7 @@ def test_without_anything_to_search_a_failed_claim_is_mended_from_the_passages_a
     assert [attempt["new_passages"] for attempt in response["attempts"]] == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("options", "judge", "why"),
-    [
-        ({}, {"sea": 1.0}, "The answer was accepted."),
-        ({"verify": False}, {}, "Verification is off."),
-        ({"max_crag_attempts": 0}, {}, "No correction was allowed: max_crag_attempts is 0."),
-        ({"min_chunks": 9}, {}, "Too few passages were found to answer from."),
-        ({"deadline_s": 1e-6, "confidence_threshold": 1.0}, {}, "The time of the run is over."),
-    ],
-)
+@pytest.mark.parametrize(("options", "judge", "why"), cases("doors/stops", "every end has its"))
 def test_every_end_has_its_reason(options: dict[str, Any], judge: dict[str, float], why: str) -> None:
     settings = load_settings(store=None, reranker="none")
     parts: dict[str, Any] = {"generator": FakeGenerator(["The sea is salt."]), "judge": FakeJudge(judge)}
@@ -134,16 +126,7 @@ BRIDGE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "corrections", "right"),
-    [
-        ("How long is the Harbour Bridge?", "The Harbour Bridge was designed by Maria Holt.", 1, "412 metres"),
-        ("How long is the Harbour Bridge?", "The Harbour Bridge is 412 metres long.", 0, "412 metres"),
-        ("What did the repairs of the Harbour Bridge cost?", "The bridge was finished in 1931.", 1, "2.4 million"),
-        ("What did the repairs of the Harbour Bridge cost?", "The repairs cost 2.4 million pounds.", 0, "2.4 million"),
-        ("Who designed the Harbour Bridge?", "The designer was Maria Holt.", 0, "Holt"),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "corrections", "right"), cases("doors/stops", "a true answer"))
 def test_a_true_answer_to_another_question_is_corrected(
     question: str, answer: str, corrections: int, right: str
 ) -> None:

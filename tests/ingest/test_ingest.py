@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import StoreLockedError
-from cragraph.store import Progress, Store, open_store, parse_where
+from cragraph.store import Store, open_store
 from cragraph.store import ingest as ingest_by_a_process
 from cragraph.testing import HashEmbeddings
 
@@ -127,22 +127,6 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(
     assert (store.index.generation, store.documents(), embeddings.asked) == (generation, documents, [])
 
 
-def test_what_cannot_be_read_is_reported_and_the_rest_goes_in(store: Store, docs: Path) -> None:
-    write(docs / "broken.pdf", "%PDF-1.7 not really")
-    write(docs / "broken.docx", "no zip")
-    write(docs / "picture.png", "x")
-    write(docs / ".hidden.md", "secret")
-    write(docs / "empty.md", "")
-    report = ingest_by_a_process(docs, store)
-    assert names(report.added) == ["penguins.md", "table.csv", "whales.txt"]
-    assert names([path for path, _ in report.failed + report.skipped]) == [
-        ".hidden.md", "broken.docx", "broken.pdf", "empty.md", "picture.png",
-    ]  # fmt: skip
-    assert all(reason and "\n" not in reason for _, reason in report.failed + report.skipped)
-    assert not any(reason.startswith(path) for path, reason in report.failed)
-    assert texts(store, "secret") == []
-
-
 def test_a_file_that_no_longer_reads_keeps_what_it_gave_before(store: Store, docs: Path) -> None:
     rows = [json.dumps({"text": f"row number {i}"}) for i in range(5)]
     file = write(docs / "rows.jsonl", "\n".join(rows))
@@ -167,17 +151,6 @@ def test_the_same_text_in_two_files_is_stored_once_and_lives_as_long_as_either(s
     assert texts(store, "swim") == []
 
 
-def test_a_moved_file_is_not_embedded_again(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
-    ingest(docs, store)
-    embeddings.asked.clear()
-    (docs / "moved").mkdir()
-    (docs / "penguins.md").rename(docs / "moved" / "penguins.md")
-    report = ingest(docs, store, prune=True)
-    assert (len(report.added), len(report.removed)) == (1, 1)
-    assert embeddings.asked == []
-    assert store.lexical("penguins", 1)[0]["source"] == (docs / "moved" / "penguins.md").as_posix()
-
-
 def test_only_the_rows_that_changed_are_embedded_again(store: Store, docs: Path, embeddings: HashEmbeddings) -> None:
     rows = [json.dumps({"text": f"row number {i}", "kind": "r"}) for i in range(300)]
     file = write(docs / "rows.jsonl", "\n".join(rows))
@@ -189,35 +162,6 @@ def test_only_the_rows_that_changed_are_embedded_again(store: Store, docs: Path,
     assert len(embeddings.asked) == 1
     assert store.count() == 300
     assert len(texts(store, "another")) == 1
-
-
-@pytest.mark.parametrize(
-    ("where", "found"),
-    [
-        ("legs=6", {"ant"}),
-        ("legs>=6 and name!=ant", {"spider"}),
-        ("name in ant,spider", {"ant", "spider"}),
-        ("legs<6", set()),
-        ("row=2", {"spider"}),
-    ],
-)
-def test_the_rows_of_a_table_are_filtered_by_its_columns(store: Store, docs: Path, where: str, found: set[str]) -> None:
-    ingest(docs, store)
-    for search in (store.dense, store.lexical):
-        passages = search("ant spider legs", 9, parse_where(where))
-        assert {p["metadata"]["name"] for p in passages} == found
-        assert all(p["text"].startswith(f"name: {p['metadata']['name']} | legs: ") for p in passages)
-
-
-def test_how_many_files_there_are_is_told_at_once_and_the_first_of_them_soon(store: Store, tmp_path: Path) -> None:
-    for number in range(400):
-        write(tmp_path / "many" / f"{number}.md", f"# File {number}\n\nwords of file {number}\n")
-    events: list[tuple[Progress, int]] = []
-    ingest(tmp_path / "many", store, progress=lambda event: events.append((event, store.count())))
-    assert events[0][0] == Progress(done=0, total=400, chunks=0, rate=0.0, source="")
-    assert events[0][1] == 0
-    assert events[1][1] == 16
-    assert [event.done for event, _ in events] == list(range(401))
 
 
 def test_a_second_ingest_at_the_same_time_is_refused(docs: Path, tmp_path: Path) -> None:

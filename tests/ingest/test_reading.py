@@ -6,16 +6,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from cragraph.documents import Limits
-from cragraph.store import SplitOptions, ingest, open_store
+from cragraph.store import SplitOptions
 from cragraph.store.reading import Failed, Portion, messages
-from cragraph.testing import HashEmbeddings
 
 OPTIONS = SplitOptions(200, 20)
 
@@ -76,25 +74,6 @@ def test_a_reader_that_is_left_early_is_ended(files: list[str]) -> None:
     stream.close()
     assert set(threading.enumerate()) == before
     assert reader not in _readers()
-
-
-@pytest.mark.slow
-def test_no_reader_goes_on_where_writing_fails(tmp_path: Path) -> None:
-    big = tmp_path / "big.txt"
-    big.write_text("\n\n".join(f"paragraph {n} " + "of many words " * 60 for n in range(4000)))
-    with open_store(tmp_path / "store", Failing(16)) as store:
-        before = set(threading.enumerate())
-        with pytest.raises(RuntimeError, match="no embedding today") as failure:
-            ingest(big, store)
-        assert failure.tb is not None  # which holds on to everything that was under way
-        assert set(threading.enumerate()) == before
-
-
-class Failing(HashEmbeddings):
-    """A model that is gone."""
-
-    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        raise RuntimeError("no embedding today")
 
 
 @pytest.mark.slow

@@ -8,14 +8,7 @@ from tests.support.cases import cases
 SANDER = "tool: Floor sander | category: wood | deposit_gbp: 80 | replacement_value_gbp: 920 | weight (kg): 41.5"
 
 
-@pytest.mark.parametrize(
-    ("question", "column", "line"),
-    [
-        ("What deposit do I leave for the floor sander?", "deposit_gbp", "Deposit for the floor sander: 80 GBP"),
-        ("Floor sander: what is it worth new?", "replacement_value_gbp", "Replacement value for Floor sander: 920 GBP"),
-        ("How heavy is the floor sander?", "weight (kg)", "Weight for the floor sander: 41.5 kg"),
-    ],
-)
+@pytest.mark.parametrize(("question", "column", "line"), cases("language/cells", "a cell"))
 def test_a_cell_as_a_person_says_it(question: str, column: str, line: str) -> None:
     read = cells(SANDER)
     cell = next(cell for cell in read if cell.name == column)

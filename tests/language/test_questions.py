@@ -17,14 +17,7 @@ def test_a_question_is_split_once_per_part_and_not_into_any_number() -> None:
     assert split_question(text) == [text]
 
 
-@pytest.mark.parametrize(
-    ("question", "read"),
-    [
-        ("how old must voluntears be at lesat", "how old must volunteers be at least"),
-        ("who are the visitors", "who are the visitors"),
-        ("what is a zzyzx", "what is a zzyzx"),
-    ],
-)
+@pytest.mark.parametrize(("question", "read"), cases("language/questions", "a word that nobody"))
 def test_a_word_that_nobody_knows_becomes_the_nearest_of_the_texts(question: str, read: str) -> None:
     texts = "Volunteers must be at least 16 years old. The volunteers visit."
     known = {"must", "what", "visitors"}

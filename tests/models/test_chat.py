@@ -5,11 +5,10 @@ import sys
 import pytest
 
 from cragraph.errors import ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
-from cragraph.models.chat import ChatCaller
 from cragraph.models.embeddings import ServerEncoder
 from cragraph.models.servers import chat_model, ollama_url
 from tests.support.cases import cases
-from tests.support.ollama import ModelInfo, OllamaServer
+from tests.support.ollama import OllamaServer
 
 
 @pytest.mark.parametrize(("given", "url"), cases("models/chat", "ollama host is read"))
@@ -68,21 +67,6 @@ class TestOverTheServer:
             url = server.url
         with pytest.raises(ModelUnavailableError, match="ollama serve"):
             ServerEncoder("ollama:nomic-embed-text", base_url=url).embed_query("x")
-
-
-@pytest.mark.server
-@pytest.mark.enable_socket
-def test_the_size_of_a_model_is_that_which_its_server_tells_once_it_tells_it() -> None:
-    with OllamaServer(models={"small": ModelInfo(parameter_size="1.5B")}) as server:
-        small = ChatCaller(chat_model("ollama:small", base_url=server.url))
-        absent = ChatCaller(chat_model("ollama:later", base_url=server.url))
-        assert (small.billions, small.worth.capable) == (1.5, False)
-        assert (absent.billions, absent.worth.capable) == (None, True)
-        # A caller of its own asks for itself: another model may answer to the name by then.
-        server.models = {"small": ModelInfo(parameter_size="8B"), "later": ModelInfo(parameter_size="500M")}
-        assert ChatCaller(chat_model("ollama:small", base_url=server.url)).billions == 8.0
-        assert (small.billions, absent.billions) == (1.5, 0.5)
-        assert not absent.worth.capable
 
 
 def test_another_provider_without_its_package_names_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:

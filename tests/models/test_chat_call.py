@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 
 from cragraph.errors import DeadlineError, ModelError, ModelStalledError, ModelUnavailableError
 from cragraph.graph.context import Context
@@ -21,17 +19,15 @@ from cragraph.models.chat import ChatCaller, Gate, stop_all_calls
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes, deadline
 from cragraph.run import _OPEN, streamed
-from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
+from tests.support.fixtures import served
+from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
 ASK = [("system", "Be brief."), ("human", "hi")]
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("fine") as running:
-        yield running
+server = served("fine")
 
 
 def caller(server: OllamaServer, model: str = "llama3.2", num_predict: int = 1024, **limits: Any) -> ChatCaller:
@@ -103,25 +99,6 @@ def test_stopping_ends_running_and_waiting_calls_at_once(server: OllamaServer) -
         assert {future.result() for future in futures} == {"the call to ollama:llama3.2 was stopped."}
 
 
-def test_no_more_calls_run_at_once_than_the_gate_lets_through() -> None:
-    running, peaks, lock = [0], [0], threading.Lock()
-
-    def slowly(request: Request) -> Reply:
-        # Counted before a word is sent: a caller that has its reply may be followed before the server has hung up.
-        with lock:
-            running[0] += 1
-            peaks.append(running[0])
-        time.sleep(0.05)
-        with lock:
-            running[0] -= 1
-        return Reply("x")
-
-    with OllamaServer(slowly, max_parallel=32) as wide, ThreadPoolExecutor(12) as pool:
-        shared = caller(wide, gate=Gate(3))
-        list(pool.map(lambda _: shared(ASK, Notes()), range(12)))
-    assert max(peaks) == 3
-
-
 def test_no_more_calls_begin_in_a_minute_than_were_asked_for(server: OllamaServer) -> None:
     limited, begun = caller(server, gate=Gate(4, per_minute=600)), time.monotonic()
     with ThreadPoolExecutor(4) as pool:
@@ -138,30 +115,6 @@ def test_a_forked_child_can_call_too(server: OllamaServer) -> None:
     if not child:
         os._exit(one(ASK, Notes()).text != "fine")
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_foreign_model_that_hangs_ends_after_the_timeout_and_one_in_a_running_loop_works() -> None:
-    class Hanging(GenericFakeChatModel):
-        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            threading.Event().wait(5)
-            yield from ()
-
-    with pytest.raises(ModelStalledError):
-        ChatCaller(Hanging(messages=iter([])), timeout_s=0.1, retries=0)(ASK, Notes())
-
-    async def inside() -> str:
-        return ChatCaller(GenericFakeChatModel(messages=iter([AIMessage("fine")])))(ASK, Notes()).text
-
-    assert asyncio.run(inside()) == "fine"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["<think>hm</think>fine", "hm, let me see</think>\nfine", "<thinking>\nhm\n</thinking>\n\nfine", "fine <think>and"],
-)
-def test_thoughts_are_stripped_also_where_a_tag_is_missing(server: OllamaServer, text: str) -> None:
-    server.play(text)
-    assert caller(server)(ASK, Notes()).text == "fine"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +32,6 @@ def test_a_vector_is_the_same_bit_for_bit_alone_in_any_company_and_on_any_number
     backwards = EmbeddedEncoder(threads=threads).embed(SENTENCES[::-1])[::-1]
     assert np.array_equal(alone, together)
     assert np.array_equal(alone, backwards)
-
-
-def test_many_threads_may_share_one_encoder(encoder: EmbeddedEncoder) -> None:
-    wanted = encoder.embed(SENTENCES)
-    with ThreadPoolExecutor(8) as pool:
-        for came in pool.map(lambda _: encoder.embed(SENTENCES), range(16)):
-            assert np.array_equal(came, wanted)
 
 
 @pytest.mark.slow

@@ -6,9 +6,7 @@ import pytest
 
 from cragraph.errors import WeightsError
 from cragraph.models.grounding import GroundingModel
-from cragraph.models.grounding_features import readable
 from cragraph.models.weights import DATA
-from tests.support.cases import cases
 
 COMPANY = (
     "Northwind Ltd reported revenue of $3.2 million for 2021, up 12 percent from the year before. The company opened "
@@ -65,11 +63,6 @@ def test_a_very_long_claim_is_judged_in_parts_and_is_as_good_as_its_weakest(mode
     assert alone.supported < 0.5
     assert false[bad.words[-1].start : bad.words[-1].end] == "Norway."
     assert max(word.end for word in bad.words) == len(false)
-
-
-@pytest.mark.parametrize(("text", "expected"), cases("models/grounding", "only english and what"))
-def test_only_english_and_what_may_be_english_can_be_read(text: str, expected: bool) -> None:
-    assert readable(text) is expected
 
 
 def _copied(folder: Path) -> Path:

@@ -12,13 +12,13 @@ import pytest
 
 from cragraph.api import create_graph
 from cragraph.cli.doctor import _ollama
-from cragraph.errors import ModelError, ModelUnavailableError
+from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.embeddings import ServerEncoder
-from cragraph.models.http import fetched, json_of
 from cragraph.models.servers import billions, chat_model, ollama_hint
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer, Reply
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -27,10 +27,7 @@ ASK = [("human", "What is the height of the tower?")]
 PASSAGE = "The tower of Dunmore is 412 metres high. It was finished in 1931."
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("fine") as running:
-        yield running
+server = served("fine")
 
 
 @pytest.fixture
@@ -103,29 +100,11 @@ def test_no_kind_of_proxy_is_a_traceback_where_nothing_was_imported_yet(spec: st
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False)
 
 
-@pytest.mark.parametrize("pause_s", [0.0, 0.05], ids=["a flood", "a trickle"])
-@pytest.mark.parametrize("path", ["/api/show", "/api/tags"])
-def test_what_a_server_says_of_itself_has_an_end(server: OllamaServer, path: str, pause_s: float) -> None:
-    server.wild[path] = sends("", b" " * (65536 if not pause_s else 1), pause_s)
-    begun = time.monotonic()
-    with pytest.raises((ModelUnavailableError, TimeoutError)):
-        fetched(f"{server.url}{path}", {} if path == "/api/show" else None, seconds=0.5)
-    assert billions(caller(server).model) is None or path != "/api/show"
-    assert ollama_hint(server.url) == "" or path != "/api/tags"
-    assert time.monotonic() - begun < 8
-
-
 def test_doctor_ends_where_the_server_does_not(server: OllamaServer) -> None:
     server.wild["/api/show"] = sends("", b"[" * 65536)
     [version, shown] = _ollama(["ollama:llama3.2"], Settings(store=None, ollama_host=server.url))
     assert (version.ok, shown.ok) == (True, False)
     assert "more than 1,048,576 bytes" in shown.detail
-
-
-def test_json_that_is_nested_beyond_reading_is_no_traceback(server: OllamaServer) -> None:
-    server.wild["/api/tags"] = lambda handler: handler._send(200, b"[" * 200_000, "application/json")
-    with pytest.raises(ValueError, match="nested too deeply"):
-        json_of(fetched(f"{server.url}/api/tags", seconds=5))
 
 
 def test_a_word_now_and_then_ends_after_a_few_timeouts(server: OllamaServer) -> None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from cragraph.models.chat import ChatCaller, ask
 from cragraph.models.replies import Score, Text, UnreadableError, Whole, parse, read_score, schema_of
@@ -47,19 +46,6 @@ def test_rows_are_read_in_every_wrapping_and_without_the_last_one_cut_off(text: 
 def test_a_score_is_always_within_bounds_or_refused(value: object) -> None:
     with suppress(ValueError):
         assert 0.0 <= read_score(value) <= 1.0
-
-
-def test_no_list_and_no_text_of_the_schema_is_without_bounds() -> None:
-    class Short(BaseModel):
-        word: Annotated[str, Field(max_length=9)]
-        kind: Literal["a", "b"]
-        lines: list[str] = Field(max_length=3)
-
-    rows = schema_of(Rows)["properties"]["claims"]
-    assert (rows["maxItems"], rows["items"]["properties"]["claim"]["maxLength"]) == (24, 600)
-    own = schema_of(Short)["properties"]
-    assert (own["word"]["maxLength"], own["lines"]["maxItems"], own["lines"]["items"]["maxLength"]) == (9, 3, 600)
-    assert "maxLength" not in own["kind"]
 
 
 @pytest.mark.server

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from cragraph.cli import render
@@ -88,19 +87,6 @@ def test_a_threshold_that_a_person_set_is_in_force_whatever_happens_below_it(thr
     assert response["decision"]["set_by"] == "person"
     assert response["abstained"] is (low == "abstain")
     assert response["issues"][0] == f"Confidence 0.94 is below the threshold of {threshold:.2f}."
-
-
-def test_a_decision_survives_checkpoints_and_an_attempt_keeps_its_own() -> None:
-    loop = Loop([f"{SEA} {SKY}"], on_low_confidence="flag", confidence_threshold=0.9)
-    saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-    graph, thread = (
-        loop.builder.compile(checkpointer=saver, interrupt_before=["finalize"]),
-        {"configurable": {"thread_id": "1"}},
-    )
-    graph.invoke({"question": "Is the sea salt?"}, thread)
-    kept = graph.get_state(thread).values["attempts"][0]["decision"]
-    assert (kept["outcome"], kept["threshold"], kept["set_by"]) == ("doubtful", 0.9, "person")
-    assert graph.invoke(None, thread)["decision"] == kept
 
 
 @pytest.mark.parametrize("policy", ["claims", "weighted"])

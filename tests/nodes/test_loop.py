@@ -11,8 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cragraph.errors import InputError, StoreError
 from cragraph.graph.build import build_graph, rescue, step
 from cragraph.graph.context import Context
-from cragraph.graph.state import State
-from cragraph.log import record
 from cragraph.nodes.finalize import Finalize
 from cragraph.nodes.generate import Generate
 from cragraph.nodes.requery import Requery
@@ -20,10 +18,9 @@ from cragraph.nodes.rerank import Rerank
 from cragraph.nodes.retrieve import Retrieve
 from cragraph.nodes.review import Review
 from cragraph.nodes.verify import Verify
-from cragraph.passages import as_passages
-from cragraph.protocols import Answered, Notes
+from cragraph.protocols import Answered
 from cragraph.testing import FakeGenerator, FakeJudge, FakeQueryWriter, FakeReranker, FakeRetriever, HashEmbeddings
-from cragraph.types import IDK, AnswerSpan, Attempt, Passage
+from cragraph.types import IDK, AnswerSpan
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier
 from tests.support.cases import cases
@@ -184,19 +181,6 @@ def test_a_new_question_on_an_old_thread_starts_clean() -> None:
     assert again["degraded"] == []
 
 
-def test_a_run_that_broke_off_between_requery_and_retrieve_does_not_leak_into_the_next() -> None:
-    loop = Loop([SKY, SEA])
-    graph = loop.builder.compile(checkpointer=InMemorySaver(), interrupt_before=["retrieve"])
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    graph.invoke({"question": "Are sea and sky green?"}, thread)
-    graph.invoke(None, thread)
-    assert graph.get_state(thread).values["queries"] == [SKY]
-    graph.invoke({"question": "Is the sea salt?"}, thread)
-    done = graph.invoke(None, thread)
-    assert [a["answer"] for a in done["attempts"]] == [SEA]
-    assert loop.retriever.history == [("Are sea and sky green?",), ("Is the sea salt?",)]
-
-
 @dataclass
 class FailingRetriever(FakeRetriever):
     """Finds passages once, then raises."""
@@ -217,14 +201,7 @@ def test_any_error_of_a_correction_leaves_the_best_attempt_and_says_so(error: Ex
     assert response["degraded"] == [f"The correction stopped in retrieve: {error}"]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "context", "said"),
-    [
-        ({"questoin": "q"}, None, "no input questoin: give question, answer, passages, messages"),
-        ({"question": "q"}, {"treshold": 1}, "no option 'treshold': there are mode"),
-        ({"question": "q"}, {"top_k": 0}, "top_k came as 0: wanted 1 to 50"),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "context", "said"), cases("nodes/loop", "unknown inputs and options"))
 async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, context: Any, said: str) -> None:
     for graph in (Loop().graph, Loop().graph.with_config(tags=["x"])):
         with pytest.raises(InputError, match=said):
@@ -237,33 +214,6 @@ async def test_unknown_inputs_and_options_are_refused_by_name(inputs: Any, conte
 def test_bad_input_says_what_came_and_what_was_wanted(inputs: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Loop().graph.invoke(inputs)
-
-
-def test_the_log_gets_the_whole_verification_and_every_attempt() -> None:
-    loop = Loop([f"{SEA} {SKY}"])
-    loop.ask(context=Context(on_low_confidence="flag", crag=False))
-    [run] = loop.logged
-    line = record(run)
-    assert (line["query"], line["hallucination_count"], line["passed"]) == ("Is the sea salt?", 1, False)
-    assert line["warnings"] == ["Low confidence: 0.40 (threshold 0.70)", "Found 1 unsupported claim(s)"]
-    loop.ask(context=Context(crag=False))
-    assert record(loop.logged[1])["rejected"]
-
-
-def test_a_correction_keeps_the_place_of_what_was_read_and_appends() -> None:
-    class Turned(FakeReranker):
-        def __call__(self, query: str, passages: Sequence[Passage], notes: Notes) -> list[Passage]:
-            return super().__call__(query, passages[::-1], notes)
-
-    first, second, third, fourth = held = as_passages(["One.", "Two.", "Three.", "Four."])
-    read = [first["chunk_id"], second["chunk_id"]]
-    attempt = Attempt(
-        attempt=1, answer="One.", confidence=0.1, is_grounded=False, accepted=False, decision=None, claims_checked=1,
-        claims_supported=0, new_passages=2, queries=[], context=held[:2],
-    )  # fmt: skip
-    state = State(question="What?", held=held, read=read, searched=["more"], attempts=[attempt])
-    kept = Rerank(Turned())(state, Context(second_pass_k=4), Notes())["held"]
-    assert [p["text"] for p in kept] == [first["text"], second["text"], fourth["text"], third["text"]]
 
 
 def test_a_small_top_k_is_not_little_evidence() -> None:

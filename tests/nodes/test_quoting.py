@@ -1,6 +1,5 @@
 """Where a chat model's answer is not accepted, what the passages say is verified before anything is searched again."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from cragraph.graph.state import State
 from cragraph.loop import acts_of
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -21,10 +21,7 @@ PASSAGES = [f"{SAYS} Dogs are welcome.", "Repairs take three days. A basic servi
 ONCE = Context(judge="encoder", max_crag_attempts=1, show_claims=True)
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("[2]", models={"llama3.2": ModelInfo(parameter_size="8B")}) as running:
-        yield running
+server = served("[2]", models={"llama3.2": ModelInfo(parameter_size="8B")})
 
 
 def asked(server: OllamaServer, question: str = QUESTION, context: Context = ONCE) -> dict[str, Any]:
@@ -67,20 +64,6 @@ def test_a_quotation_that_is_likelier_right_than_what_the_model_would_write_need
         assert response["answer"] == f"{SAYS if question == QUESTION else WELCOME} [1]"
         assert response["models"]["generator"] == "extractive"
         assert (response["accepted"], response["degraded"]) == (True, [])
-
-
-@pytest.mark.parametrize(("size", "own"), [("1.5B", False), ("3B", True), ("8B", True)])
-def test_a_doubtful_quotation_goes_before_the_doubtful_words_of_a_model_only_where_that_is_worth_little(
-    size: str, own: bool
-) -> None:
-    with OllamaServer(NO_DOGS, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        strict = Context(judge="encoder", max_crag_attempts=0, confidence_threshold=0.999, show_claims=True)
-        response = asked(server, DOGS, strict)
-    [attempt] = response["attempts"]
-    assert response["llm_calls"] == 1
-    assert attempt["answer"] == (NO_DOGS if own else f"{WELCOME} [1]")
-    assert ("candidates" in attempt) is not own
-    assert any("this is what the passages say" in sentence for sentence in response["degraded"]) is not own
 
 
 @pytest.mark.parametrize("size", ["1.5B", "3B", "8B"])

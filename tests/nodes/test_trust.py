@@ -14,6 +14,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import IDK, Passage
 from cragraph.verification.judges.verdicts import best_sentence
+from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer, Request, by_fields
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -132,14 +133,7 @@ LENDING = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("question", "passages"),
-    [
-        ("how long can i keep a tool", LENDING),
-        ("how long does a wash take", [DRY, WASH]),
-        ("Who painted the ceiling?", LENDING),
-    ],
-)
+@pytest.mark.parametrize(("question", "passages"), cases("nodes/trust", "i do not know"))
 def test_i_do_not_know_of_a_capable_model_stays_and_no_quotation_is_promoted(
     question: str, passages: list[str]
 ) -> None:
@@ -178,29 +172,6 @@ def test_a_correction_is_told_the_words_of_the_judge_and_the_quote_and_only_what
     assert response["accepted"]
 
 
-HELP_DESK = [
-    "Resetting your password. Owner of this article: Maren Vogt, service desk. Reviewed in May.",
-    "To order a monitor, fill in form 12 and send it to the purchasing team.",
-    "The printer on the second floor is out of order until Friday.",
-]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The owner of this article is Maren Vogt. [1]",
-        "Rinse the rice and simmer it for twelve minutes. [1]",
-        "Owner of this article: Maren Vogt, service desk. [1]",
-    ],
-)
-def test_a_question_that_has_nothing_to_do_with_the_documents_is_not_answered_by_a_model_that_agrees(
-    answer: str,
-) -> None:
-    agreeing = judging(default=("SUPPORTED", [HELP_DESK[0]]))
-    response, _ = asked("How do I cook rice?", HELP_DESK, answer, agreeing)
-    assert not response["accepted"], response["confidence"]
-
-
 FALSE = [
     row
     for name in ("reworded", "reworded-second")
@@ -237,22 +208,3 @@ def test_a_judge_that_calls_every_claim_supported_passes_no_more_false_claims_th
             assert by_both.confidence == alone.confidence, row["id"]
             assert [v["verdict"] for v in by_both.claims] == [v["verdict"] for v in alone.claims], row["id"]
             assert any("made false to test it" in sentence for sentence in by_both.degraded)
-
-
-def test_a_liar_that_sees_through_the_test_is_believed_in_proportion_and_no_more() -> None:
-    passages = as_passages(["The bridge is 412 metres long.", "It was opened in 1931 by the mayor."])
-    tells = lying(passages)
-
-    def reply(request: Request) -> dict[str, Any]:
-        told = tells(request)
-        told["claims"][-1]["status"] = "CONTRADICTED"
-        return told
-
-    with OllamaServer(reply, models={"strong": ModelInfo(parameter_size="8B")}) as server:
-        verifier = Parts(load_settings(store=None, model="ollama:strong", ollama_host=server.url)).verifier
-        made_up, true = (
-            verifier("How long is the bridge?", answer, passages, Notes(), judge="llm").confidence
-            for answer in ("The bridge is 900 metres long.", "The bridge is 412 metres long.")
-        )
-    assert made_up < 0.3
-    assert true > 0.9

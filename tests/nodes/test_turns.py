@@ -1,11 +1,11 @@
 """Turns of a conversation: what asks nothing of the documents, what points back, what doubts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from cragraph import create_graph, load_settings
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -17,10 +17,7 @@ PASSAGES = [
 SAYS = "The tool library opens at 10:00 on Saturdays. [1]"
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer(models={"llama3.2": ModelInfo(parameter_size="8.0B")}) as running:
-        yield running
+server = served(models={"llama3.2": ModelInfo(parameter_size="8.0B")})
 
 
 def ask(said: str, messages: Any = (), model: OllamaServer | None = None, **given: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from cragraph.errors import SettingsError
 from cragraph.prompts.load import VARIABLES, Prompts, load, parse
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize("name", sorted(VARIABLES))
@@ -29,14 +30,7 @@ def test_values_are_filled_in_once_so_that_braces_in_them_stay() -> None:
     assert filled == [("system", '{"queries": []}'), ("human", "what is {{count}} and {x}? 3")]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("just text {{question}}", "wanted a line '# system'"),
-        ("# system\nx\n# user\n{{question}} {{passages}}\n", r"uses \{\{passages\}\}, which multi_query does not have"),
-        ("# system\nx\n# user\nhello\n", r"does not use \{\{question\}\}"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), cases("prompts/load", "a prompt that cannot"))
 def test_a_prompt_that_cannot_work_is_refused_with_its_file(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "multi_query.md").write_text(text)
     with pytest.raises(SettingsError, match=says) as error:

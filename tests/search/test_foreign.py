@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from cragraph import Context, create_graph, load_settings
 from cragraph.errors import StoreError
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
-from cragraph.search.foreign import ForeignRetriever, fused
+from cragraph.search.foreign import ForeignRetriever
 from cragraph.store.vectorstore import read
 from tests.support.cases import cases
 
@@ -116,15 +115,6 @@ def test_a_search_that_fails_is_tried_once_more_and_said() -> None:
     assert "failed and was asked again: ConnectionError: the web is away" in notes.sentences[0]
     with pytest.raises(StoreError, match=r"The retriever Web failed: ConnectionError: the web is away"):
         ForeignRetriever(Web(fails=9))(["sea"], 2, Notes())
-
-
-def test_several_queries_are_searched_side_by_side_and_merged() -> None:
-    together = threading.Barrier(4, timeout=100)  # passed by four at once only
-    found = ForeignRetriever(Web(wait=together.wait))(["a", "b", "c", "d"], 3, Notes())
-    assert [p["text"] for p in found] == list(TEXTS[:3])
-    ranked = ForeignRetriever(InMemoryVectorStore.from_documents(DOCUMENTS, EmbeddedEncoder()).as_retriever())
-    one, two = (ranked([query], 4, Notes()) for query in ("tea", "how deep"))
-    assert {p["chunk_id"] for p in fused([one, two])} == {p["chunk_id"] for p in one}
 
 
 @pytest.mark.parametrize(("metadata", "page"), cases("search/foreign", "pages are counted from"))

@@ -5,18 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.search.fusion import Curves, falling, fuse
-from tests.support.cases import cases
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:
     fused = fuse([([("a", 0.8), ("b", 0.4)], 0.4), ([("b", 2.0), ("c", 1.0)], 0.6)], constant=60)
     assert fused == pytest.approx({"b": 0.4 * 0.5 / 62 + 0.6 / 61, "a": 0.4 / 61, "c": 0.6 * 0.5 / 62})
     assert list(fused) == ["b", "a", "c"]
-
-
-@pytest.mark.parametrize(("values", "level"), cases("search/fusion", "what rises shares its"))
-def test_what_rises_shares_its_mean_with_what_stands_before_it(values: list[float], level: list[float]) -> None:
-    assert falling(values) == pytest.approx(level)
 
 
 @given(st.lists(st.floats(0, 1)))

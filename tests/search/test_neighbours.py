@@ -97,13 +97,6 @@ def test_nothing_is_read_twice_but_what_the_passages_themselves_repeat(
         seen |= beside
 
 
-def test_what_the_filter_keeps_out_is_not_read_either() -> None:
-    chunks = cut(TEXT, [(7, 22), (22, 43), (51, 70)], ["Ice", "Ice", "Sea"])
-    [wide] = read_wide(widened(chunks[1:2], chunks, 1, where={"heading": "Ice"}))
-    assert "Penguins" in wide["text"]
-    assert "Whales" not in wide["text"]
-
-
 def test_a_store_that_fails_is_said_and_nothing_is_widened() -> None:
     class Gone(Document):
         def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:

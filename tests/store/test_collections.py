@@ -15,7 +15,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
 from cragraph.search.neighbours import Neighbours
-from cragraph.store import Store, forget, ingest, open_store
+from cragraph.store import Store, ingest, open_store
 from cragraph.store.collections import may_pass
 from cragraph.store.records import DEFAULT
 from cragraph.testing import HashEmbeddings
@@ -143,19 +143,6 @@ def test_a_name_that_no_collection_should_have_is_refused(held: Store, name: str
 # -- old stores --------------------------------------------------------------------------------------------------------
 
 
-def test_a_store_from_before_there_were_collections_is_the_default_one(tmp_path: Path) -> None:
-    with open_store(tmp_path / "store", EMBEDDINGS) as old:
-        old.add(as_passages([{"text": "The mill opened in 1820.", "source": "a.md", "collection": "poems"}]))
-    with open_store(tmp_path / "store", EMBEDDINGS, create=False) as held:
-        assert held.names() == [DEFAULT]
-        for where in (None, {"collection": DEFAULT}, {"collection": "cragraph"}):
-            assert [p["text"] for p in held.lexical("mill", 3, where)] == ["The mill opened in 1820."], where
-        [found] = held.dense("mill", 1)
-        assert found["metadata"]["collection"] == "poems", "what the document says of itself"
-        assert held.adjacent(found) == []
-        assert held.fields()["collection"] == "text"
-
-
 # -- files in, from one to another, and out ----------------------------------------------------------------------------
 
 
@@ -199,20 +186,6 @@ def test_a_move_embeds_nothing_again_and_keeps_what_is_found(held: Store, tmp_pa
         assert counted.problems() == []
 
 
-def test_a_text_that_two_files_share_stays_where_the_other_is(held: Store, tmp_path: Path) -> None:
-    folder = write(tmp_path / "files", a="The mill opened in 1820.", b="The mill opened in 1820.")
-    read(held, folder)
-    held.move([(folder / "a.md").as_posix()], "work")
-    for name, file in ((DEFAULT, "b.md"), ("work", "a.md")):
-        [found] = held.lexical("mill", 5, {"collection": name})
-        assert (found["filename"], Path(found["source"]).name) == (file, file)
-    held.move([(folder / "b.md").as_posix()], "work")
-    assert len(held.lexical("mill", 5)) == 1
-    assert sources(held) == {"work": ["a.md", "b.md"]}
-    forget(held, "a.md")
-    assert [p["filename"] for p in held.lexical("mill", 5)] == ["b.md"]
-
-
 def test_of_a_text_that_files_share_only_what_the_text_says_moves_with_one_of_them(held: Store, tmp_path: Path) -> None:
     front = "---\nowner: {}\n---\nThe mill opened in 1820."
     folder = write(tmp_path / "files", ann=front.format("ann"), bob=front.format("bob"))
@@ -226,17 +199,6 @@ def test_of_a_text_that_files_share_only_what_the_text_says_moves_with_one_of_th
     assert [Path(source).name for source in report.changed] == ["ann.md"], "what it says of itself is read again"
     assert held.lexical("mill", 5, {"collection": "work"})[0]["metadata"]["owner"] == "ann"
     assert held.problems() == []
-
-
-def test_what_vanished_is_pruned_in_every_collection_below_the_paths_and_no_other(held: Store, tmp_path: Path) -> None:
-    folder, other = write(tmp_path / "files", a="Mill.", b="Bread."), write(tmp_path / "other", c="Sea.")
-    read(held, folder / "a.md", "work")
-    read(held, folder)
-    read(held, other, "work")
-    for path in (folder / "a.md", folder / "b.md", other / "c.md"):
-        path.unlink()
-    assert len(read(held, folder, prune=True).removed) == 2
-    assert sources(held) == {"work": ["c.md"]}
 
 
 OTHERS = """

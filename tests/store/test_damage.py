@@ -13,7 +13,6 @@ import pytest
 from cragraph.errors import StoreError
 from cragraph.passages import as_passages
 from cragraph.store import Store, forget, ingest, open_store
-from cragraph.tables import StoredTables
 from cragraph.testing import HashEmbeddings
 from tests.support.cases import cases
 
@@ -76,17 +75,6 @@ def test_damaged_passages_are_saved_as_far_as_they_can_be_read_or_it_is_a_clear_
         assert store.count() == count
         assert searched(store) == wanted
         assert store.problems() == []
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_seal_that_does_not_fit_costs_a_look_and_nothing_else(scene: Path, tmp_path: Path, way: str) -> None:
-    folder = shutil.copytree(scene / "store", tmp_path / "store")
-    harm(folder / "cragraph.seal", way)
-    with open_store(folder, HashEmbeddings(48)) as store:
-        assert store.notes == []
-        assert ingest(scene / "docs", store, limits=None).did_anything is False
-    with open_store(folder, HashEmbeddings(48)) as store:
-        assert store.index.left() == ("settled", 0)
 
 
 @pytest.mark.slow
@@ -280,16 +268,3 @@ def test_nothing_of_a_forgotten_file_is_left_in_the_store_s_files(tmp_path: Path
     assert b"zebrafish6" in held
     assert b"zebrafish7" not in held
     assert b"zebrafish8" not in held
-
-
-def test_no_figure_is_computed_over_a_table_of_which_a_row_rotted(tmp_path: Path) -> None:
-    rows = "\n".join(f"region {n},{n}" for n in range(1, 9))
-    (tmp_path / "sales.csv").write_text(f"region,amount\n{rows}\n")
-    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
-        ingest(tmp_path / "sales.csv", store, limits=None)
-        source = (tmp_path / "sales.csv").as_posix()
-        assert [table.size for table in StoredTables(lambda: store).of(source)] == [8]
-        changed(tmp_path / "store", "UPDATE chunks SET text = replace(text, '7', '9') WHERE text LIKE '%region 7%'")
-        assert StoredTables(lambda: store).of(source) == []
-        assert ingest(tmp_path / "sales.csv", store, limits=None).changed == [source]
-        assert [table.size for table in StoredTables(lambda: store).of(source)] == [8]

@@ -66,16 +66,3 @@ def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
     assert [p["source"] for p in found] == nearest(vector, passing)[:5]
     scores = [p["retrieval_score"] or 0.0 for p in found]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_what_is_written_or_removed_later_is_seen(vector: Floats) -> None:
-    with open_store(None, HashEmbeddings(16)) as store:
-        store.add(numbered(0, 600), vectors=vectors(600))
-        first = store._vectors.nearest(vector, 1)[0]
-        store.add([as_passage({"text": "the nearest of all", "source": "new"})], vectors=vector[None, :])
-        assert [p["source"] for p in store._vectors.nearest(vector, 2)] == ["new", first["source"]]
-        store.delete([first["chunk_id"]])
-        assert first["source"] not in [p["source"] for p in store._vectors.nearest(vector, 99)]
-        moved = store.get([store._vectors.nearest(vector, 9)[8]["chunk_id"]])
-        store.add(moved, vectors=vector[None, :])
-        assert {p["source"] for p in store._vectors.nearest(vector, 2)} == {"new", moved[0]["source"]}

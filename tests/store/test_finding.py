@@ -20,17 +20,6 @@ def test_what_shares_the_words_of_the_query_comes_first(full: Store, search: Sea
     assert all(0.0 <= score <= 1.0 for score in scores)
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [("the barbeque rules", True), ("begginer lessons", True), ("lesons", True), ("moorings", False), ("cats", False)],
-)
-def test_a_misspelt_word_finds_the_nearest_of_the_store_and_a_known_one_only_itself(
-    store: Store, query: str, found: bool
-) -> None:
-    store.add(as_passages(["Barbecues are lit on the beach.", "Beginners have lessons at noon."]))
-    assert bool(store.lexical(query, 1)) is found
-
-
 def test_metadata_of_any_shape_survives(store: Store) -> None:
     metadata = {
         "tags": ["a", {"b": [1, None]}],
@@ -56,13 +45,6 @@ def test_a_passage_that_comes_again_with_other_metadata_is_rewritten(full: Store
     full.add([newer])
     assert full.get([newer["chunk_id"]]) == [newer]
     assert [p["text"] for p in full.dense("revenue", 9, {"year": 2024})] == [newer["text"]]
-
-
-def test_deleted_passages_are_found_by_neither_side(full: Store, lines: list[Passage]) -> None:
-    full.delete([lines[0]["chunk_id"], "unknown"])
-    assert full.count() == len(lines) - 1
-    for search in (full.dense, full.lexical):
-        assert lines[0]["text"] not in [p["text"] for p in search("The revenue of Apple", 9)]
 
 
 def test_neighbours_are_of_the_same_document_and_in_order(store: Store) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import StoreError
-from cragraph.passages import as_passages
 from cragraph.store import Item, Origin, Store, open_store
 from cragraph.store.index import Index
 from cragraph.testing import HashEmbeddings
@@ -17,21 +16,6 @@ from cragraph.types import Passage
 
 def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def test_a_passage_that_two_files_hold_goes_with_the_last_of_them(store: Store) -> None:
-    (shared,) = as_passages([{"text": "the same words", "source": "/one.md"}])
-    one, two = (Origin(f"/{name}.md", "aa", 1, 1, "o", 1) for name in ("one", "two"))
-    store.commit([("/one.md", one)], [Item(shared, (one,))])
-    store.commit([("/two.md", two)], [Item(Passage(**{**shared, "source": "/two.md", "filename": "two.md"}), (two,))])
-    assert store.count() == 1
-    assert [d.source for d in store.documents()] == ["/one.md", "/two.md"]
-    assert store.release("/two.md") == 0
-    (left,) = store.get([shared["chunk_id"]])
-    assert (left["source"], left["filename"]) == ("/one.md", "one.md")
-    assert store.dense("the same words", 1, {"source": "/one.md"})
-    assert store.release("/one.md") == 1
-    assert store.count() == 0
 
 
 def test_what_is_staged_is_seen_by_no_search_until_it_is_committed(store: Store, lines: list[Passage]) -> None:

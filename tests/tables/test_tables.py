@@ -11,7 +11,6 @@ from cragraph.documents import load, split
 from cragraph.errors import InputError
 from cragraph.language.cells import rows_of
 from cragraph.language.tables import Table, number_of, read_column, tables_of
-from cragraph.passages import as_passages
 from cragraph.search.neighbours import read_wide
 from cragraph.tables.engine import compute
 from cragraph.types import Condition, Query
@@ -160,31 +159,11 @@ def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:
     assert [*fees.columns] == ["Job", "Price GBP", "Wait"]
 
 
-def test_cells_are_those_of_the_file_whatever_signs_their_values_and_columns_hold(tmp_path: Path) -> None:
-    rows = 'order,note: to us,size | kind\nA-1,"open: 9 | closed: 5",4\nA-2,late: yes,7\n'
-    orders = table(tmp_path, rows, "orders.csv")
-    assert [*orders.columns] == ["order", "note: to us", "size | kind"]
-    assert orders.columns["note: to us"].values == ["open: 9 | closed: 5", "late: yes"]
-    assert compute(query("sum", "size | kind"), orders)["value"] == "11"
-
-
 def test_a_row_longer_than_a_chunk_is_one_row(tmp_path: Path) -> None:
     rows = f"order,note,amount\nA-1,{'long words ' * 200},4\nA-2,short,7\n"
     orders = table(tmp_path, rows, "orders.csv")
     assert orders.size == 2
     assert compute(query("sum", "amount"), orders)["value"] == "11"
-
-
-def test_rows_that_came_as_text_alone_are_read_by_their_lines() -> None:
-    text = "Fees of the yard\n\nJob | Price GBP\nPainting | Price GBP: 300\nScraping | Price GBP: 120"
-    older = as_passages([{"text": text, "source": "fees.md"}])
-    [fees] = tables_of(older)
-    made = compute(query("sum", "Price GBP"), fees)
-    assert (made["value"], [cited["quote"] for cited in made["cited"]]) == (
-        "420",
-        ["Painting | Price GBP: 300", "Scraping | Price GBP: 120"],
-    )
-    assert fees.label(0) == "Painting"
 
 
 def test_the_cells_of_a_passage_that_is_read_with_its_neighbours_are_its_own_and_theirs(tmp_path: Path) -> None:

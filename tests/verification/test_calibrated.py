@@ -5,25 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.errors import WeightsError
-from cragraph.passages import as_passages
-from cragraph.testing import quoted, verdict
-from cragraph.types import Label, Verdict
-from cragraph.verification.decision import Threshold
 from cragraph.verification.policies import (
     Curve,
-    JudgeCalibration,
     curves,
-    threshold_of,
 )
-from cragraph.verification.result import word_for_word
 
 CURVE = Curve(slope=2.0, bias=-0.5, worst=0.5, number=-0.2, thresholds={"0.1": 0.4, "0.2": 0.5})
-PASSAGES = as_passages(["The mill opened in 1820. It burned down in 1901."])
 SHARE = st.floats(0.0, 1.0)
-
-
-def judged(support: float, label: Label = "supported", **other: object) -> Verdict:
-    return verdict(label, support=support, judge="lexical", **other)  # type: ignore[arg-type]
 
 
 def test_the_curve_gives_the_hand_computed_values() -> None:
@@ -48,24 +36,6 @@ def test_the_threshold_follows_from_the_share_of_good_answers_that_may_be_refuse
     refused: float, threshold: float
 ) -> None:
     assert CURVE.threshold(refused) == pytest.approx(threshold)
-
-
-@pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability", "similarity"])
-def test_every_policy_accepts_from_the_one_line_unless_a_calibration_has_another(policy: str) -> None:
-    own = {"lexical": JudgeCalibration(threshold=0.6), "encoder": JudgeCalibration(threshold=0.9)}
-    assert (
-        threshold_of(policy, [judged(0.9)])
-        == threshold_of(policy, [judged(0.9)], {"encoder": JudgeCalibration(0.9)})
-        == Threshold(0.7, "default")
-    )
-    assert threshold_of(policy, [judged(0.9)], own) == (
-        Threshold(0.6, "calibration") if policy == "calibrated" else Threshold()
-    )
-
-
-@pytest.mark.parametrize("label", ["partially_supported", "contradicted", "unsupported"])
-def test_words_of_the_evidence_do_not_make_a_claim_certain_that_is_not_supported(label: Label) -> None:
-    assert not word_for_word(judged(0.3, label, text="the mill opened", evidence=quoted(PASSAGES, 0)))
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"judges": {"x": {"curve": {"slope": 1}}}}', '{"judges": []}'])

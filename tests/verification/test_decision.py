@@ -10,6 +10,7 @@ from cragraph.testing import verdict
 from cragraph.types import OnLowConfidence, apart, doubt_of, standing
 from cragraph.verification.decision import WORTH_SHOWING, Decision, Threshold, decide
 from cragraph.verification.result import Verification
+from tests.support.cases import cases
 
 SHARE = st.floats(0, 1)
 LOW = st.sampled_from(["doubt", "abstain", "flag", "prune"])
@@ -45,12 +46,7 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
 
 @pytest.mark.parametrize(
     ("confidence", "low", "outcome"),
-    [
-        (0.9, "abstain", "accepted"), (0.89, "abstain", "refused"), (0.89, "flag", "doubtful"),
-        (0.89, "doubt", "doubtful"), (0.4, "doubt", "doubtful"), (0.39, "doubt", "refused"), (0.0, "flag", "doubtful"),
-        (0.89, "prune", "refused"),
-    ],
-)  # fmt: skip
+    cases("verification/decision", "abstain refuses flag shows"))  # fmt: skip
 def test_abstain_refuses_flag_shows_and_where_nobody_chose_it_depends(
     confidence: float, low: OnLowConfidence, outcome: str
 ) -> None:

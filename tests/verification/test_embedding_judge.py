@@ -7,7 +7,6 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from cragraph.errors import ModelError
-from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.verification.claims import split_claims
@@ -41,15 +40,3 @@ ANSWER = "Sales rose in spring. Profits doubled in 2022. Sales rose in spring."
 def test_useless_vectors_are_refused(make: Callable[[str], list[float]]) -> None:
     with pytest.raises(ModelError, match="one vector of finite numbers a text"):
         EmbeddingJudge(CountingEmbeddings(make=make))(split_claims(ANSWER), PASSAGES, Notes())
-
-
-def test_the_embedded_encoder_serves_a_paraphrase() -> None:
-    judge = EmbeddingJudge(EmbeddedEncoder(threads=1))
-    passages = as_passages(["The physician examined the ill child at the hospital.", "Stocks fell sharply on Monday."])
-    close, far = judge(
-        split_claims("The doctor looked at the sick child in the hospital. Zebras live on the plains of Africa."),
-        passages,
-        Notes(),
-    )
-    assert close["support"] > far["support"] + 0.1
-    assert far["verdict"] == "unsupported"

@@ -8,7 +8,7 @@ from cragraph.models.grounding_features import readable
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import EncoderJudge, held
+from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.lexical import LexicalJudge
 from cragraph.verification.policies import curves
 from tests.support.cases import cases
@@ -84,29 +84,3 @@ def test_a_claim_in_another_language_is_left_to_the_other_judge(text: str) -> No
     [said] = notes.sentences
     assert said.startswith("The encoder judge reads English only: 1 claim(s) were left to the judge 'lexical'")
     assert said.endswith("measured on English.")
-
-
-MOVED = as_passages(
-    [
-        "It rained for most of the summer. The loan desk was moved into the town hall in May. "
-        "People in a different building complained of the noise."
-    ]
-)
-REWORDED = "Since spring people borrow books in a different building."
-
-
-class Broken:
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        raise OSError("no server")
-
-    def embed_query(self, text: str) -> list[float]:
-        raise OSError("no server")
-
-
-def test_without_an_embedding_model_evidence_is_looked_for_by_words_and_that_is_said() -> None:
-    notes = Notes()
-    [places] = held([claim(REWORDED, REWORDED)], MOVED, Broken(), notes)
-    assert [place.window.text for place in places] == ["People in a different building complained of the noise."]
-    [said] = notes.sentences
-    assert said.startswith("The embedding model failed (OSError: no server)")
-    assert said.endswith("evidence was looked for by words alone.")

@@ -31,12 +31,6 @@ def probability(supported: float = 0.5, sureness: float | None = -0.2, **seen: f
     return written_probability(SEEN | seen, supported, Written(sureness))
 
 
-@pytest.mark.parametrize("name", ["found", "chance", "span"])
-def test_what_the_reader_sees_speaks_for_a_written_answer(name: str) -> None:
-    low, high = (probability(**{name: value}) for value in (0.1, 0.9))
-    assert 0 < low < high < 1
-
-
 @pytest.mark.parametrize(("labels", "answers", "more"), cases("verification/evidence", "a capable judge counts"))
 def test_a_capable_judge_counts_by_its_worst_verdict_and_by_whether_the_answer_answers(
     labels: list[Label], answers: str, more: bool

@@ -21,15 +21,6 @@ def judged(answer: str, *passages: str) -> Verdict:
     return LexicalJudge()(split_claims(answer), as_passages(list(passages or (APPLE,))), Notes())[0]
 
 
-def test_a_negation_that_the_passage_has_not_is_partial_support_at_best() -> None:
-    verdict = judged(
-        "The company did not return money to its shareholders.",
-        "The company returned more than $90 billion to its shareholders.",
-    )
-    assert verdict["verdict"] in ("partially_supported", "unsupported")
-    assert "the claim is negated, the passage is not" in verdict["reasoning"]
-
-
 def test_more_of_a_claim_in_the_passage_never_means_less_support() -> None:
     claim = "Sales of phones and tablets rose in the spring quarter."
     parts = ["Sales.", "Sales of phones.", "Sales of phones and tablets.", "Sales of phones and tablets rose.", claim]

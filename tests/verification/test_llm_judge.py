@@ -1,6 +1,5 @@
 """The judge with a chat model: what it says is checked, and what cannot be read never supports."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from cragraph.types import Claim, Verdict
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.llm import LLMJudge
 from tests.support.cases import cases
+from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -43,10 +43,7 @@ GOOD = {
 }
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer(GOOD) as running:
-        yield running
+server = served(GOOD)
 
 
 def judge(server: OllamaServer, **options: Any) -> LLMJudge:
@@ -96,19 +93,6 @@ def test_statuses_are_read_tolerantly_and_what_is_none_is_unjudged(
     assert judged(server)[against]["verdict"] == verdict
 
 
-@pytest.mark.parametrize(
-    ("status", "left"),
-    [("SUPPORTED", "unjudged"), ("PARTIALLY_SUPPORTED", "unjudged"), ("CONTRADICTED", "unsupported")],
-)
-def test_an_invented_quote_is_dropped_and_leaves_the_claim_to_another_judge(
-    server: OllamaServer, status: str, left: str
-) -> None:
-    server.play({"claims": [row(FOUNDED, status, "The company was founded in 1977 by three people", 2)]})
-    verdict = judged(server)[1]
-    assert (verdict["verdict"], verdict["evidence"]) == (left, None)
-    assert verdict["reasoning"].endswith("The quoted evidence is not in the passages.")
-
-
 def test_a_model_that_supports_what_was_made_false_for_it_is_not_attentive(server: OllamaServer) -> None:
     given = claims(SALES)
     sure = {"status": "SUPPORTED", "evidence": ["Net sales were $383 billion in 2023"]}
@@ -123,27 +107,6 @@ def test_a_model_that_supports_what_was_made_false_for_it_is_not_attentive(serve
     assert seen == [False, False, True, True]
     control = server.chats[0].prompt.partition("2. ")[2].partition("\n")[0]
     assert control not in PASSAGES[0]["text"] + PASSAGES[1]["text"]
-
-
-def test_whether_the_answer_answers_and_what_it_leaves_open_are_asked_in_the_same_call(server: OllamaServer) -> None:
-    told = {"answers": "PART", "open": "the year before", "search": ["net sales 2022"]}
-    server.play(GOOD | told)
-    reading = judge(server).read(split_claims(ANSWER), PASSAGES, Notes(), question="What were net sales?")
-    assert (reading.answers, reading.open, reading.search) == ("part", told["open"], told["search"])
-    assert len(server.chats) == 1
-    assert judge(server).read(split_claims(ANSWER), PASSAGES, Notes()).answers == ""
-
-
-def test_the_schema_bounds_how_much_a_model_may_write(server: OllamaServer) -> None:
-    judged(server)
-    rows = server.chats[0].format["properties"]["claims"]
-    assert (rows["minItems"], rows["maxItems"]) == (3, 3)  # with the control claim
-    fields = rows["items"]["properties"]
-    assert fields["n"] == {"type": "integer", "minimum": 1, "maximum": 3}
-    assert fields["evidence"]["maxItems"] == 3
-    texts = (fields["evidence"]["items"], fields["reasoning"], fields["correction"])
-    assert all(text["maxLength"] <= 300 for text in texts)
-    assert server.chats[0].options["num_predict"] == 1024
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,18 @@
 """Scores of a whole answer by a chat model."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from cragraph import load_settings
 from cragraph.build import Parts
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer({"reasoning": "r", "score": 0.85}) as running:
-        yield running
+server = served({"reasoning": "r", "score": 0.85})
 
 
 @pytest.mark.parametrize(("size", "asked"), [("1.5B", 0), ("8.0B", 1), ("", 1)])

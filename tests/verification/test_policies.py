@@ -12,6 +12,7 @@ from cragraph.verification.policies import (
     checked_weights,
     confidence_of_labels,
 )
+from tests.support.cases import cases
 
 S, P, U, C, J = "supported", "partially_supported", "unsupported", "contradicted", "unjudged"
 LABELS = st.lists(st.sampled_from([S, P, U, C, J]), max_size=12)
@@ -101,14 +102,7 @@ def test_a_better_signal_never_lowers_a_policy(signals: dict[str, float], name: 
         assert better >= worse
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"retrieval_quality": 0.5}, "(sum 1.2); wanted weights of 0..1 that sum to 1"),
-        ({"retrieval_quality": 1.3, "source_agreement": -0.75}, "retrieval_quality=1.3"),
-        ({"trust": 0.1}, "has no weight trust; it has retrieval_quality, source_agreement"),
-    ],
-)
+@pytest.mark.parametrize(("weights", "message"), cases("verification/policies", "weights that do not"))
 def test_weights_that_do_not_add_up_are_refused(weights: dict[str, float], message: str) -> None:
     with pytest.raises(SettingsError, match=re.escape(message)):
         checked_weights(POLICIES["reliability"], weights)

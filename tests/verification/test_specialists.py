@@ -1,7 +1,6 @@
 """Models that were made to judge, and which judge `auto` takes: their own prompt forms, and what stands in for them."""
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.settings import Settings
 from cragraph.verification.result import Verification
+from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -20,10 +20,7 @@ TRUE, FALSE = "Mary Byrne opened the plant in Cork.", "Net sales were $390 billi
 MODELS = ("bespoke-minicheck", "granite3-guardian:2b", "llama3.2")
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer("Yes", models=MODELS) as running:
-        yield running
+server = served("Yes", models=MODELS)
 
 
 def verified(server: OllamaServer, judge: str, answer: str = TRUE, **settings: Any) -> Verification:
@@ -42,13 +39,6 @@ def test_minicheck_gets_document_and_claim_and_yes_is_support(server: OllamaServ
     document = "\n\n".join(passage["text"] for passage in PASSAGES)
     assert asked.messages == [{"role": "user", "content": f"Document: {document}\nClaim: {TRUE}"}]
     assert asked.options["temperature"] == 0.0
-
-
-def test_what_is_neither_yes_nor_no_is_left_to_the_encoder(server: OllamaServer) -> None:
-    server.play("I am not sure.")
-    found = verified(server, "ollama:bespoke-minicheck")
-    assert found.claims[0]["judge"] == "encoder"
-    assert "Judge 'ollama:bespoke-minicheck' left 1 claims unjudged; 'encoder' took over." in found.degraded
 
 
 def test_a_server_that_is_gone_leaves_judging_to_the_encoder_and_the_log_says_so(

@@ -12,20 +12,6 @@ def windows(text: str) -> list[str]:
     return [window.text for window in space(["x"], as_passages([text])).windows]
 
 
-def test_windows_are_one_to_three_adjacent_sentences() -> None:
-    assert windows("One is it. Two is it. Three is it. Four is it.") == [
-        "One is it.",
-        "One is it. Two is it.",
-        "One is it. Two is it. Three is it.",
-        "Two is it.",
-        "Two is it. Three is it.",
-        "Two is it. Three is it. Four is it.",
-        "Three is it.",
-        "Three is it. Four is it.",
-        "Four is it.",
-    ]
-
-
 def test_korean_and_chinese_are_compared_by_pairs_of_characters() -> None:
     found = space(
         ["한국의 수도는 서울이다.", "中国的首都"], as_passages(["서울은 한국의 수도이다.", "北京是中国的首都。"])
@@ -44,12 +30,3 @@ def test_windows_are_exact_and_coverage_is_a_share(texts: list[str], claims: lis
     assert ((found.coverage >= 0) & (found.coverage <= 1.0001)).all()
     for column in range(len(claims)):
         assert len(found.best(column, 2)) <= 2
-
-
-ROWS = "item: apples; kilograms: 612\nitem: pears; kilograms: 40\nitem: plums; kilograms: 7"
-
-
-@pytest.mark.parametrize("rows", [ROWS, ROWS.replace(";", " |")])
-def test_two_rows_of_a_table_never_share_a_window(rows: str) -> None:
-    assert len(windows(rows)) == 3
-    assert all(text.count("item") == 1 for text in windows(rows))

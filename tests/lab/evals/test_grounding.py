@@ -60,18 +60,6 @@ def test_a_judge_is_measured_on_each_file_and_on_the_mean_of_those_with_both_lab
     assert first["ms_p50"] > 0
 
 
-def test_the_parts_of_one_claim_count_once_by_the_best(tmp_path: Path) -> None:
-    parts = [
-        row("w:7-o0", "Tin bends.", "unsupported"),
-        row("w:7-o1", "Gold shines.", "supported"),
-        row("w:8-o0", "Pigs fly.", "partial"),
-    ]
-    found = run([written(tmp_path, "wice_oracle", *parts)], ["good"], verifier())["judges"]["good"]["data_sets"][
-        "wice_oracle"
-    ]
-    assert (found["rows"], found["supported"], found["auroc"], found["balanced_accuracy"]) == (2, 1, 1.0, 1.0)
-
-
 class Broken(FakeJudge):
     def __call__(self, claims: Any, passages: Any, notes: Notes, *, question: str = "") -> Any:
         raise TimeoutError("slow")
@@ -93,12 +81,6 @@ def test_a_row_of_another_shape_is_named_by_file_and_line(tmp_path: Path, line: 
 
 
 # -- spans -----------------------------------------------------------------------------------------------------
-
-
-def test_span_figures_stand_beside_the_baselines(tmp_path: Path) -> None:
-    rows = row("x:1", "Gold shines. Pigs fly.", "partial", spans=[[13, 21]])
-    found = run([written(tmp_path, "spans", rows)], ["good"], verifier())["judges"]["good"]["data_sets"]["spans"]
-    assert (found["span_f1"], found["span_f1_new_words"]) == (1.0, 1.0)
 
 
 # -- what is shown ---------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The reranker with a chat model: one call a passage, in parallel, and never worse than what came in."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.rerankers.llm import LLMReranker
 from cragraph.types import Passage
+from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
@@ -30,10 +30,7 @@ def by_number(scores: dict[int, Any]) -> Any:
     return play
 
 
-@pytest.fixture
-def server() -> Iterator[OllamaServer]:
-    with OllamaServer({"score": 0.5}, max_parallel=16) as running:
-        yield running
+server = served({"score": 0.5}, max_parallel=16)
 
 
 def reranker(server: OllamaServer, **options: Any) -> LLMReranker:
@@ -62,12 +59,3 @@ def test_a_passage_without_a_readable_score_keeps_the_one_it_had_and_it_is_said(
     found = reranker(server)("q", passages(), notes)
     assert ranked(found)[0] == ("Text 1.", 0.49)
     assert notes.sentences[-1] == "1 of 4 passages kept the score they had, as llama3.2 gave none."
-
-
-def test_a_server_that_is_gone_is_asked_once_and_all_scores_stay(server: OllamaServer) -> None:
-    server.stop()
-    notes = Notes()
-    found = reranker(server, max_concurrency=1)("q", passages(), notes)
-    assert [score for _, score in ranked(found)] == [0.5, 0.49, 0.48, 0.47]
-    assert notes.calls == 3
-    assert any("ollama serve" in sentence for sentence in notes.sentences)

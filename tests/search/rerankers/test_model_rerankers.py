@@ -43,15 +43,6 @@ def test_a_compressors_order_and_scores_are_taken_over() -> None:
     assert CompressorReranker(compressor).name == "Compressor"
 
 
-@pytest.mark.parametrize("score", [None, 7.3, -2.0, "high", True])
-def test_without_usable_scores_the_rank_decides_and_that_is_noted(score: Any) -> None:
-    notes = Notes()
-    compressor = Compressor(make=lambda d: [scored(d[1], score), scored(d[0], score)])
-    found = CompressorReranker(compressor)("q", as_passages(GIVEN), notes)
-    assert [(p["text"], p["rerank_score"]) for p in found] == [("two", 1.0), ("one", 0.5)]
-    assert notes.sentences == ["Compressor gave no scores in 0..1; rerank scores are by rank."]
-
-
 def test_a_document_that_was_never_given_is_an_error() -> None:
     compressor = Compressor(make=lambda d: [Document(page_content="invented")])
     with pytest.raises(ModelError, match="invented"):
