@@ -11,7 +11,7 @@ import typer
 
 from cragraph.cli.console import ABSTAINED, DOUBTFUL, complain, err, ingesting, show, status
 from cragraph.cli.log import when
-from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
+from cragraph.cli.options import JsonOption, QuietOption, ReportOption, option, with_settings
 from cragraph.cli.render import show_answer
 from cragraph.documents import LEADS_OUT
 from cragraph.errors import InputError
@@ -36,16 +36,10 @@ def ask(
     question: Annotated[str | None, typer.Argument(help="Question to answer.", show_default=False)] = None,
     source: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--source", metavar="PATH", help="Ingest this file or folder, and answer from it alone. Repeatable."
-        ),
+        option("Ingest this file or folder, and answer from it alone. Repeatable.", "--source", metavar="PATH"),
     ] = None,
-    again: Annotated[
-        int | None, typer.Option("--again", metavar="N", help="Ask question N of `cragraph log` again.")
-    ] = None,
-    show_claims: Annotated[
-        bool, typer.Option("--show-claims", help="With --json: also print the verdict on each claim.")
-    ] = False,
+    again: Annotated[int | None, option("Ask question N of `cragraph log` again.", "--again", metavar="N")] = None,
+    show_claims: Annotated[bool, option("With --json: also print the verdict on each claim.", "--show-claims")] = False,
     report: ReportOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -10,7 +10,7 @@ from rich.table import Table
 from cragraph import calibrate as fitting
 from cragraph.build import Parts
 from cragraph.cli.console import FAILURE, show, status
-from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.cli.options import JsonOption, QuietOption, option, with_settings
 from cragraph.settings import config_path
 from cragraph.trust import is_trusted, trust
 
@@ -20,10 +20,9 @@ def calibrate(
     settings_of: Any,
     rows: Annotated[Path, typer.Argument(help="JSONL file of labelled answers.", show_default=False)],
     refused_good: Annotated[
-        float,
-        typer.Option("--refused-good", help="Largest share of good answers that may be refused.", min=0.05, max=0.5),
+        float, option("Largest share of good answers that may be refused.", "--refused-good", min=0.05, max=0.5)
     ] = 0.2,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the fit. Change no settings file.")] = False,
+    dry_run: Annotated[bool, option("Print the fit. Change no settings file.", "--dry-run")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
 from rich.text import Text
 
 from cragraph.cli import render
 from cragraph.cli.ask import shown
 from cragraph.cli.console import complain, err, out, status
-from cragraph.cli.options import QuietOption, with_settings
+from cragraph.cli.options import QuietOption, option, with_settings
 from cragraph.errors import CragError
 from cragraph.run import Assistant, Event
 from cragraph.types import further
@@ -31,10 +30,7 @@ HELP: Final = """/source [N]  show the passage that citation N quotes, or all so
 def chat(
     settings_of: Any,
     ask: Annotated[
-        bool,
-        typer.Option(
-            "--ask", help="If an answer is below the threshold, ask you: accept, edit, search more or abstain."
-        ),
+        bool, option("If an answer is below the threshold, ask you: accept, edit, search more or abstain.", "--ask")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:

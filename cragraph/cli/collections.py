@@ -8,7 +8,7 @@ import typer
 
 from cragraph.build import Parts
 from cragraph.cli.console import notes_told, show
-from cragraph.cli.options import JsonOption, with_settings
+from cragraph.cli.options import JsonOption, option, with_settings
 from cragraph.errors import InputError
 from cragraph.store.bulk import forgotten
 from cragraph.types import number_of
@@ -47,13 +47,12 @@ def listed(settings_of: Any, context: typer.Context, json: JsonOption = False) -
 @with_settings("store")
 def move(
     settings_of: Any,
-    to: Annotated[str, typer.Option("--to", help="Collection to move the documents to. A new one is created.")],
+    to: Annotated[str, option("Collection to move the documents to. A new one is created.", "--to")],
     paths: Annotated[
         list[str] | None, typer.Argument(help="Files or folders as `cragraph docs` prints them, or a file's name.")
     ] = None,
     of: Annotated[
-        str | None,
-        typer.Option("--from", help="Move only documents of this collection. Without PATHS, move all of them."),
+        str | None, option("Move only documents of this collection. Without PATHS, move all of them.", "--from")
     ] = None,
     json: JsonOption = False,
 ) -> None:

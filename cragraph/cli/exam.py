@@ -9,8 +9,8 @@ import typer
 from cragraph import exam as examination
 from cragraph.build import Parts
 from cragraph.cli.ask import stopping_calls
-from cragraph.cli.console import emit, err, out
-from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.cli.console import err, show
+from cragraph.cli.options import JsonOption, QuietOption, option, with_settings
 
 
 @with_settings("base_url")
@@ -22,7 +22,7 @@ def exam(
             help="Chat model, e.g. ollama:llama3.2. Default: the model of the settings.", show_default=False
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Ask all 30 questions instead of 12.")] = False,
+    every: Annotated[bool, option("Ask all 30 questions instead of 12.", "--all")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -40,10 +40,7 @@ def exam(
         if not quiet:
             progress = {"progress": _told(shows)}
         done = examination.examine(parts, count=count, **progress)
-    if json:
-        emit(done.to_dict() | {"line": done.line()})
-    else:
-        out().print(done.line())
+    show(json, done.to_dict() | {"line": done.line()}, lambda row: row["line"])
 
 
 def _told(shows: ExitStack) -> Any:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cragraph.cli.console import CHANGED, FAILURE, out, progress_bar, show, status
-from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.cli.options import JsonOption, QuietOption, option, with_settings
 from cragraph.errors import InputError, SettingsError
 from cragraph.language.words import shortened
 from cragraph.library import Library
@@ -17,7 +17,6 @@ from cragraph.log import STATUSES, Entry, check
 from cragraph.run import Assistant
 
 ALL = "all"
-NumberOption = Annotated[int | None, typer.Option("--show", metavar="N", help="Print all of entry N.")]
 
 
 @with_settings("store", "model", "base_url", "mode", "judge")
@@ -26,30 +25,23 @@ def log(
     words: Annotated[
         list[str] | None, typer.Argument(help="List only entries whose question or answer has all these words.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Largest number of entries to list.")] = 20,
-    show_one: NumberOption = None,
-    kept: Annotated[bool, typer.Option("--kept", help="List only questions that are kept as tests.")] = False,
-    keep: Annotated[
-        int | None, typer.Option("--keep", metavar="N", help="Keep question N as a test for --check.")
-    ] = None,
+    limit: Annotated[int, option("Largest number of entries to list.", "--limit", min=1)] = 20,
+    show_one: Annotated[int | None, option("Print all of entry N.", "--show", metavar="N")] = None,
+    kept: Annotated[bool, option("List only questions that are kept as tests.", "--kept")] = False,
+    keep: Annotated[int | None, option("Keep question N as a test for --check.", "--keep", metavar="N")] = None,
     expect: Annotated[
-        str | None, typer.Option("--expect", metavar="TEXT", help="With --keep: text that the answer must contain.")
+        str | None, option("With --keep: text that the answer must contain.", "--expect", metavar="TEXT")
     ] = None,
-    let_go: Annotated[
-        int | None, typer.Option("--let-go", metavar="N", help="Stop keeping question N as a test.")
-    ] = None,
+    let_go: Annotated[int | None, option("Stop keeping question N as a test.", "--let-go", metavar="N")] = None,
     forget: Annotated[
         list[str] | None,
-        typer.Option(
-            "--forget", metavar="N", help="Remove entry N from the log; `all` removes every entry. Repeatable."
-        ),
+        option("Remove entry N from the log; `all` removes every entry. Repeatable.", "--forget", metavar="N"),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--check", help="Ask the kept questions again and print which answers changed. Log nothing.")
+        bool, option("Ask the kept questions again and print which answers changed. Log nothing.", "--check")
     ] = False,
     accept: Annotated[
-        bool,
-        typer.Option("--accept", help="With --check: from now on compare with the new answers, except wrong ones."),
+        bool, option("With --check: from now on compare with the new answers, except wrong ones.", "--accept")
     ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -63,7 +55,8 @@ def log(
 
     Example: `cragraph log trench --limit 5`, `cragraph log --show 12`, `cragraph log --keep 12 --expect "10,935 m"`
     """
-    chosen = [name for name, given in _exclusive(show_one, keep, let_go, forget, again or None).items() if given]
+    exclusive = {"--show": show_one, "--keep": keep, "--let-go": let_go, "--forget": forget, "--check": again or None}
+    chosen = [name for name, given in exclusive.items() if given is not None]
     if len(chosen) > 1 or (chosen and (words or kept)):
         raise InputError(
             f"{' and '.join([*chosen, *(['words or --kept'] if words or kept else [])])} do not go together."
@@ -127,12 +120,6 @@ def rows_told(result: Mapping[str, Any]) -> str:
             lines += [f"         expected: {row['expect']}"] if row["expect"] else []
             lines += [f"         before:   {shortened(row['before'])}", f"         now:      {shortened(row['now'])}"]
     return "\n".join(lines)
-
-
-def _exclusive(show_one: Any, keep: Any, let_go: Any, forget: Any, check: Any) -> dict[str, bool]:
-    given = {"--show": show_one, "--keep": keep, "--let-go": let_go, "--forget": forget or None}
-    given |= {"--check": check}
-    return {name: value is not None for name, value in given.items()}
 
 
 def _number(text: str) -> int:

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from cragraph.cli.console import status
-from cragraph.cli.options import TokenOption, with_settings
+from cragraph.cli.options import TokenOption, option, with_settings
 from cragraph.errors import SettingsError
 
 try:
@@ -18,11 +16,11 @@ except ImportError as error:  # the packages of the extra `mcp` are not installe
 @with_settings("store", "model", "base_url", "collection")
 def mcp(
     settings_of: Any,
-    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdio.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on, with --http.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on, with --http.")] = 8766,
+    http: Annotated[bool, option("Serve streamable HTTP instead of stdio.", "--http")] = False,
+    host: Annotated[str, option("Address to listen on, with --http.", "--host")] = "127.0.0.1",
+    port: Annotated[int, option("Port to listen on, with --http.", "--port", min=0, max=65535)] = 8766,
     token: TokenOption = None,
-    root: Annotated[Path, typer.Option("--root", help="Folder whose files agents may read.")] = Path(),
+    root: Annotated[Path, option("Folder whose files agents may read.", "--root")] = Path(),
 ) -> None:
     """Offer search, ask, verify and ingest to agents by the Model Context Protocol, over stdio or HTTP.
 

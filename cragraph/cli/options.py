@@ -14,21 +14,25 @@ from cragraph.errors import SettingsError
 from cragraph.settings import loaded
 from cragraph.store.filters import parse_where
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+def option(about: str, *flags: str, **more: Any) -> Any:
+    """An option of a command: its help line, its flags, and what else Typer takes, such as `metavar`."""
+    return typer.Option(*flags, help=about, **more)
+
+
+JsonOption = Annotated[bool, option("Print JSON.", "--json")]
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="Also write an HTML page with answer and evidence.")
+    Path | None, option("Also write an HTML page with answer and evidence.", "--report", metavar="FILE")
 ]
 TokenOption = Annotated[
     str | None,
-    typer.Option(
-        "--token", help="Token that every caller must send (or CRAG_TOKEN). With --host, one is made if none is set."
-    ),
+    option("Token that every caller must send (or CRAG_TOKEN). With --host, one is made if none is set.", "--token"),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
+QuietOption = Annotated[bool, option("Print no progress.", "--quiet", "-q")]
 
 
 def _option(kind: Any, flag: str, about: str, **more: Any) -> Any:
-    return Annotated[kind | None, typer.Option(flag, help=about, **more), flag]
+    return Annotated[kind | None, option(about, flag, **more), flag]
 
 
 _SETTINGS: Final[dict[str, Any]] = {

@@ -8,7 +8,7 @@ import typer
 
 from cragraph.build import Parts
 from cragraph.cli.console import FAILURE, emit, err, ingesting, notes_told, out, show, status
-from cragraph.cli.options import JsonOption, QuietOption, with_settings
+from cragraph.cli.options import JsonOption, QuietOption, option, with_settings
 from cragraph.cli.render import show_passages
 from cragraph.library import Library
 from cragraph.types import number_of
@@ -18,12 +18,10 @@ from cragraph.types import number_of
 def ingest(
     settings_of: Any,
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.", show_default=False)],
-    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files are gone.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change. Change nothing.")] = False,
-    follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of a folder.")
-    ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Read changed files again until Ctrl-C.")] = False,
+    prune: Annotated[bool, option("Remove documents whose files are gone.", "--prune")] = False,
+    dry_run: Annotated[bool, option("Print what would change. Change nothing.", "--dry-run")] = False,
+    follow_links: Annotated[bool, option("Follow symbolic links that lead out of a folder.", "--follow-links")] = False,
+    watch: Annotated[bool, option("Read changed files again until Ctrl-C.", "--watch")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -115,7 +113,7 @@ def forget(
 def search(
     settings_of: Any,
     query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
-    k: Annotated[int, typer.Option("-k", "--k", min=1, max=200, help="Number of passages to show.")] = 5,
+    k: Annotated[int, option("Number of passages to show.", "-k", "--k", min=1, max=200)] = 5,
     json: JsonOption = False,
 ) -> None:
     """Search the store for passages. Write no answer.

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from cragraph.cli.console import FAILURE, err, show, status
 from cragraph.cli.console import out as out_console
-from cragraph.cli.options import JsonOption, QuietOption, ReportOption, with_settings
+from cragraph.cli.options import JsonOption, QuietOption, ReportOption, option, with_settings
 from cragraph.cli.render import show_verification
 from cragraph.errors import CragError, InputError
 from cragraph.library import Library
@@ -27,26 +27,21 @@ from cragraph.report import Report, table_of
 @with_settings("judge", "policy", "model", "base_url")
 def verify(
     settings_of: Any,
-    question: Annotated[str | None, typer.Option("--question", help="Question that the answer answers.")] = None,
-    answer: Annotated[str | None, typer.Option("--answer", help="Answer to verify; - reads it from stdin.")] = None,
+    question: Annotated[str | None, option("Question that the answer answers.", "--question")] = None,
+    answer: Annotated[str | None, option("Answer to verify; - reads it from stdin.", "--answer")] = None,
     source: Annotated[
         list[Path] | None,
-        typer.Option("--source", metavar="PATH", help="File or folder to verify the answer against. Repeatable."),
+        option("File or folder to verify the answer against. Repeatable.", "--source", metavar="PATH"),
     ] = None,
-    jsonl: Annotated[
-        Path | None, typer.Option("--jsonl", help="JSONL file of answers to verify; - reads stdin.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="File for the verdicts. Default: stdout.")] = None,
+    jsonl: Annotated[Path | None, option("JSONL file of answers to verify; - reads stdin.", "--jsonl")] = None,
+    out: Annotated[Path | None, option("File for the verdicts. Default: stdout.", "--out")] = None,
     report: ReportOption = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Number of rows verified at the same time.")] = 2,
+    workers: Annotated[int, option("Number of rows verified at the same time.", "--workers", min=1)] = 2,
     fail_under: Annotated[
-        float | None,
-        typer.Option("--fail-under", min=0, max=1, help="Exit with 4 if a smaller share of the answers is grounded."),
+        float | None, option("Exit with 4 if a smaller share of the answers is grounded.", "--fail-under", min=0, max=1)
     ] = None,
-    summary: Annotated[str, typer.Option("--summary", help="Summary of many rows: table, json or none.")] = "table",
-    junit: Annotated[
-        Path | None, typer.Option("--junit", help="File for a JUnit report with one test case per row.")
-    ] = None,
+    summary: Annotated[str, option("Summary of many rows: table, json or none.", "--summary")] = "table",
+    junit: Annotated[Path | None, option("File for a JUnit report with one test case per row.", "--junit")] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
