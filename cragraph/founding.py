@@ -9,7 +9,7 @@ import logging
 from asyncio import gather, to_thread
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache, partial
@@ -40,7 +40,7 @@ from cragraph.verification.citations import insertion_point, place_in_store, spl
 from cragraph.verification.claims import split_claims
 from cragraph.verification.decision import Threshold, decide, reaches
 from cragraph.verification.policies import POLICIES, calculate_confidence, checked_weights
-from cragraph.verification.result import AGAINST, HALLUCINATED, Verification, low_values
+from cragraph.verification.result import AGAINST, HALLUCINATED, counted, low_values
 from cragraph.verification.signals import SIGNALS, Material, SignalOptions
 from cragraph.verification.signals.closeness import Closeness, coherence, measure_closeness
 from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, grammar, uncertainty_indicators
@@ -178,7 +178,7 @@ class AnswerValidator:
             "warnings": warnings,
             "passed": passed,
             "accepted": decision and passed,
-            "decision": decision and decision.to_dict(),
+            "decision": decision and asdict(decision),
         }
 
     def score_confidence(self, answer: str, chunks: Iterable[Any], query: str) -> dict[str, Any]:
@@ -745,13 +745,13 @@ class VerificationResult:
     suggested_corrections: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, verification: Verification) -> "VerificationResult":
-        """The verification in the founding document's fields."""
+    def of(cls, record: Mapping[str, Any]) -> "VerificationResult":
+        """A verification, as plain data, in the founding document's fields."""
         claims = []
-        for v in verification.counted:
+        for v in counted(record["claims"]):
             status = ClaimStatus("unsupported" if v["verdict"] in ("contradicted", "unjudged") else v["verdict"])
             claims.append(VerifiedClaim(v["text"], status, v["evidence"] and v["evidence"]["quote"], v["reasoning"]))
-        return cls(verification.confidence, verification.is_grounded, claims, verification.suggested_corrections)
+        return cls(record["confidence"], record["is_grounded"], claims, record["suggested_corrections"])
 
 
 @dataclass
@@ -773,7 +773,7 @@ def verify_response(
     `user_model` is a model such as ``ollama:llama3.2``.
     """
     settings = load_settings(policy="claims", **({"model": _model(user_model)} if user_model is not None else {}))
-    return VerificationResult.of(verify(response, _as_context(context), query, settings=settings))
+    return VerificationResult.of(verify(response, _as_context(context), query, settings=settings).to_dict())
 
 
 def corrective_rag_loop(
@@ -799,8 +799,7 @@ def corrective_rag_loop(
     done = verify_and_correct(
         query, original_response, _as_context(context), settings=settings, max_crag_attempts=max_attempts, **own
     )
-    later = [Verification.from_dict(record, record["claims"]) for record in done.history[1:] if record]
-    history = [verification, *map(VerificationResult.of, later)]
+    history = [verification, *map(VerificationResult.of, filter(None, done.history[1:]))]
     return CRAGResult(done.final_response, done.confidence, done.attempts, history, done.additional_context_used)
 
 

@@ -127,7 +127,7 @@ def after_review(state: State, context: Context) -> Literal["finalize", "verify"
 
 def accepted(attempt: Attempt) -> bool:
     """Whether an attempt was accepted, or verification is off."""
-    return attempt.get("accepted", attempt["confidence"] is None) is not False  # a thread may be older than decisions
+    return attempt["accepted"] is not False
 
 
 def chosen(state: State) -> Attempt:

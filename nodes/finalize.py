@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cragraph.answers.candidates import is_row
@@ -19,7 +19,7 @@ from cragraph.language.words import content_words, weight
 from cragraph.protocols import Notes
 from cragraph.types import EVADES, IDK, Attempt, Citation, Computed, Nearest, Passage
 from cragraph.verification.citations import MOST_CITATIONS, cite
-from cragraph.verification.decision import BY_PERSON, NO_ANSWER, Decision, Threshold, below, unanswered
+from cragraph.verification.decision import BY_PERSON, Decision, below, unanswered
 from cragraph.verification.policies import Weights
 from cragraph.verification.prune import pruned
 from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, bare, claim_row, level_of
@@ -102,7 +102,7 @@ class Finalize:
             "confidence_level": decision and level_of(decision.confidence),
             "is_grounded": checked.is_grounded if checked else decision and False,
             "accepted": decision and decision.accepted,
-            "decision": decision and decision.to_dict(),
+            "decision": decision and asdict(decision),
             "citations": [*ended.citations],
             "computed": ended.computed,
             "conflicts": [] if ended.abstained or checked is None else [*checked.conflicts],
@@ -134,7 +134,7 @@ def respond(state: State, context: Context, weights: Mapping[str, Weights] | Non
         answer = f"{UNREADABLE} {state.halted}" if state.halted else IDK
         return FinalAnswer(answer, unanswered(context.unjudged_threshold, why), [why])
     attempt = chosen(state)
-    decision, checked = decision_of(attempt, context), verification_of(attempt, context)
+    decision, checked = decision_of(attempt), verification_of(attempt)
     if attempt["answer"] == IDK and decision is not None:
         if unknown := not_read(state):
             decision = replace(decision, why=f"{decision.why} {unknown}" if LEFT_OUT in unknown else unknown)
@@ -277,30 +277,17 @@ def without_claims(response: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def verification_of(attempt: Attempt, context: Context) -> Verification | None:
-    """The verification of an attempt; None if nothing was verified.
-
-    A thread may have been saved by a version without decisions: then the options of this run decide, with the saved
-    values of the reader.
-    """
+def verification_of(attempt: Attempt) -> Verification | None:
+    """The verification of an attempt; None if nothing was verified."""
     if "verification" not in attempt:
         return None
-    checked = Verification.from_dict(attempt["verification"], attempt.get("verdicts", []))
-    if not attempt["verification"].get("decision"):
-        threshold = Threshold(checked.threshold) if context.threshold is None else context.unjudged_threshold
-        low = context.on_low_confidence
-        checked = checked.changed(threshold=threshold.at, set_by=threshold.set_by, on_low_confidence=low)
-    unsaid: dict[str, Any] = {"chance": checked.answered, "quoted": checked.confidence != checked.supported, "seen": {}}
-    return replace(checked, read=attempt.get("read", unsaid))
+    checked = Verification.from_dict(attempt["verification"], attempt["verdicts"])
+    return replace(checked, read=attempt["read"])
 
 
-def decision_of(attempt: Attempt, context: Context) -> Decision | None:
+def decision_of(attempt: Attempt) -> Decision | None:
     """The decision on an attempt; None with verification off."""
-    if written := attempt.get("decision"):
-        return Decision.from_dict(written)
-    if checked := verification_of(attempt, context):
-        return checked.decision
-    return None if attempt["confidence"] is None else unanswered(context.unjudged_threshold, NO_ANSWER)
+    return Decision(**written) if (written := attempt["decision"]) else None
 
 
 def nearest(state: State) -> list[Nearest]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -94,7 +95,7 @@ def shown(state: State, context: Context) -> dict[str, Any]:
     and `config` in their older form.
     """
     attempt = chosen(state)
-    checked, decision = verification_of(attempt, context), decision_of(attempt, context)
+    checked, decision = verification_of(attempt), decision_of(attempt)
     args = {"answer": attempt["answer"]}
     reason = decision.why if decision else ""
     if state.decided == "search" and not state.new_passages:
@@ -105,7 +106,7 @@ def shown(state: State, context: Context) -> dict[str, Any]:
         "confidence": attempt["confidence"],
         "level": checked.level if checked else None,
         "accepted": decision and decision.accepted,
-        "decision": decision and decision.to_dict(),
+        "decision": decision and asdict(decision),
         "claims": [claim_row(verdict) for verdict in attempt.get("verdicts", [])],
         "issues": [reason, *([state.halted] if state.halted else []), *(checked.issues if checked else ())],
         "choices": CHOICES,

@@ -1,7 +1,7 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from cragraph.errors import CragError, StoreError
@@ -13,17 +13,14 @@ from cragraph.nodes.compute import Compute
 from cragraph.passages import as_evidence, as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.search.neighbours import all_read, locate, read_wide
-from cragraph.types import EVADES, IDK, Attempt, Computed, Passage
+from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
 from cragraph.verification.evidence import (
-    ANSWERS_ELSE,
     ARITHMETIC,
     Written,
-    answers_else,
     asks_arithmetic,
     ratio_of_answer,
-    updated,
 )
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import VERY_FIRM, Verifier
@@ -141,7 +138,7 @@ class Verify:
         )
         if draft == IDK:
             # Neither an error nor an answer: nothing was claimed, and another search may still find an answer.
-            nothing = unanswered(context.unjudged_threshold, NO_ANSWER).to_dict()
+            nothing = asdict(unanswered(context.unjudged_threshold, NO_ANSWER))
             return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
         computed = state.computed if state.computed and state.computed["answer"] == draft else None
         if computed:
@@ -167,10 +164,6 @@ class Verify:
             ratio=ratio,
             computed=anew,
         )
-        given = not state.attempts and not state.doubted and not state.models.get("generator")
-        if given and answers_else(checked.read):
-            confidence = round(updated(checked.confidence, ANSWERS_ELSE), 6)
-            checked = checked.changed(confidence=confidence, issues=(EVADES, *checked.issues))
         verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}

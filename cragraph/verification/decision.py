@@ -1,8 +1,8 @@
 """The decision on an answer: accepted, doubtful or refused. Made once, and carried by all that shows the answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Self
+from dataclasses import dataclass
+from typing import Final
 
 from cragraph.types import OnLowConfidence, Outcome, SetBy, apart
 
@@ -58,15 +58,6 @@ class Decision:
     def reached(self) -> bool:
         """Whether the confidence reaches the threshold, whatever the decision was."""
         return reaches(self.confidence, self.threshold)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The decision that `to_dict` wrote down."""
-        return cls(**data)
 
 
 def decide(

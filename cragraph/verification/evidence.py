@@ -26,6 +26,7 @@ from cragraph.language.facts import Fact
 from cragraph.language.markers import without_markers
 from cragraph.language.words import content_words
 from cragraph.models.worth import NEUTRAL, Worth
+from cragraph.protocols import Answered
 from cragraph.types import IDK, Label, Verdict
 from cragraph.verification.result import ADDRESSED, word_for_word
 
@@ -40,9 +41,10 @@ ARITHMETIC: Final = 0.15
 """Likelihood ratio of a quotation as the answer to a question for a sum, a difference or a remainder. In
 `lab.benchmarks.traps` 2 of 13 answers to such questions were right, and 74 of 113 answers to other questions."""
 ANSWERS_ELSE: Final = 1 / 12
-"""Likelihood ratio of a given answer that `answers_else`. Of people's own answers to questions of `qa/dev`
-(fairytaleqa_val, squad1_train_misc) that the passages answer, 6 of 110 look like that, and 71 of 109 answers to another
-question on the same passages."""
+"""Likelihood ratio of an answer that `answers_else` and that no chat model wrote or judged.
+
+Of people's own answers to questions of `qa/dev` (fairytaleqa_val, squad1_train_misc) that the passages answer, 6 of 110
+look like that, and 71 of 109 answers to another question on the same passages."""
 FOUND: Final = 0.7  # probability from which the passages are taken to answer the question
 SAME: Final = 0.5
 """Share of the words that a model's answer adds to the question which a quotation must have to say the same."""
@@ -147,12 +149,14 @@ def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, ju
     return right / wrong if same else (1 - right) / (1 - wrong)
 
 
-def answers_else(read: Mapping[str, Any] | None) -> bool:
-    """Whether an answer in other words than the passages' seems to answer another question: the passages answer this
-    one, the answer has none of the words that do, and is unlikely to answer. `read` is what the reader said of it."""
-    if not read or "judged" in read or read.get("quoted", True) or not (seen := read.get("seen")):
+def answers_else(answered: Answered) -> bool:
+    """Whether an answer in its own words seems to answer another question.
+
+    The passages answer this question, the answer has none of the words that do, and it is unlikely to answer.
+    """
+    if answered.quoted or answered.probability is None or not (seen := answered.seen):
         return False
-    return bool(seen["found"] >= FOUND and not seen["span"] and read["chance"] < ADDRESSED)
+    return bool(seen["found"] >= FOUND and not seen["span"] and answered.probability < ADDRESSED)
 
 
 def updated(probability: float, *ratios: float) -> float:

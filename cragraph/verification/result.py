@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentence_spans
@@ -182,7 +182,7 @@ class Verification:
     def __repr__(self) -> str:
         """A line with the outcome, then a line per claim."""
         head = (
-            f"Verification: {standing(self.decision.to_dict())}; {self.claims_supported} of "
+            f"Verification: {standing(asdict(self.decision))}; {self.claims_supported} of "
             f"{self.claims_checked} claims supported; judge {self.judge}, policy {self.policy}"
         )
         marked = ((*mark_of(claim_row(v)), v) for v in self.claims)
@@ -324,20 +324,16 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain JSON: a row of `verify --jsonl` without its id."""
-        details = {name: _plain(getattr(self, name)) for name in DETAILS} | {"decision": self.decision.to_dict()}
+        details = {name: _plain(getattr(self, name)) for name in DETAILS} | {"decision": asdict(self.decision)}
         return self.summary() | details | {"claims": [claim_row(v) for v in self.claims], "ms": round(self.ms, 1)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Self:
-        """The verification that `to_dict` wrote, with its verdicts or their rows from `claim_row`."""
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
-        known["claims"] = [verdict_in(row) for row in claims]
+    def from_dict(cls, data: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Self:
+        """The verification that `to_dict` wrote, with its verdicts."""
+        known = {f.name: data[f.name] for f in fields(cls) if f.name in data} | {"claims": verdicts}
         known |= {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        known.pop("decision", None)
-        if written := data.get("decision"):
-            decision = Decision.from_dict(written)
-            return cls(**known, decision=decision, set_by=decision.set_by)
-        return cls(**known)
+        decision = Decision(**data["decision"])
+        return cls(**known | {"decision": decision, "set_by": decision.set_by})
 
 
 def low_values(values: Iterable[tuple[str, float, float]]) -> list[str]:
@@ -406,15 +402,6 @@ def word_for_word(verdict: Verdict) -> bool:
 def bare(text: str) -> str:
     """A text in lower case, without marks at its ends, with one space between words."""
     return _EDGES.sub("", " ".join(text.split())).casefold()
-
-
-def verdict_in(row: Mapping[str, Any]) -> Verdict:
-    """The verdict that `claim_row` wrote; its evidence is in the first of its sources."""
-    evidence = row["evidence"]
-    if evidence is not None and "chunk_id" not in evidence:
-        evidence = {**evidence, "chunk_id": next(iter(row.get("sources", ())), "")}
-    known = {name: value for name, value in row.items() if name != "quoted"}
-    return cast(Verdict, {"reasoning": "", **known, "evidence": evidence})
 
 
 def _plain(value: Any) -> Any:

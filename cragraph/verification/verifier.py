@@ -39,8 +39,10 @@ from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import find_conflicts, plainer, same_but_one
 from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
+    ANSWERS_ELSE,
     Judged,
     Written,
+    answers_else,
     merged,
     ratio_of_facts,
     updated,
@@ -417,18 +419,22 @@ class Verifier:
         checked = 1 - sum(part["end"] - part["start"] for part in uncovered) / max(1, len(case.answer))
         answered = replies.get("answered") or Answered(None)
         asked = answered if "answered" in replies else None
-        read = reading_of(case.policy, asked, case.written, case.ratio, judged)
+        elsewhere = case.written is None and judged is None and answers_else(answered)
+        read = reading_of(case.policy, asked, case.written, case.ratio * (ANSWERS_ELSE if elsewhere else 1.0), judged)
         made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
         for sentence in made.degraded:
             case.notes.degraded(sentence)
         evades = (
             judged.answers == "no"
             if judged is not None and judged.answers
-            else case.written is None
-            and answered.quoted
-            and answered.probability is not None
-            and answered.probability < ADDRESSED
-            and (case.ratio == 1.0 or made.confidence < ADDRESSED)
+            else elsewhere
+            or (
+                case.written is None
+                and answered.quoted
+                and answered.probability is not None
+                and answered.probability < ADDRESSED
+                and (case.ratio == 1.0 or made.confidence < ADDRESSED)
+            )
         )
         opened = [f"{OPEN}: “{judged.open}”"] if judged is not None and judged.answers == "part" and judged.open else []
         nowhere = [f"{NOWHERE}: {', '.join(judged.unstated)}."] if judged is not None and judged.unstated else []

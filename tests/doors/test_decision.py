@@ -1,6 +1,7 @@
 """Thresholds and low-confidence policies through the function, the graph, the shell and HTTP: one decision."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_a_given_answer_is_decided_on_once_for_function_graph_and_shell(
     inputs = {"question": question, "answer": answer, "passages": passages}
     context = Context(**chosen, max_crag_attempts=0, show_claims=True, min_chunks=1)
     response = graph.invoke(inputs, context=context)
-    assert response["attempts"][0]["verification"]["decision"] == found.decision.to_dict()
+    assert response["attempts"][0]["verification"]["decision"] == asdict(found.decision)
     if threshold is not None:
         monkeypatch.setenv("CRAG_CONFIDENCE_THRESHOLD", str(threshold))
     given_to = ("verify", "--answer", answer, "--question", question, "--source", str(source), "--policy", policy)

@@ -1,13 +1,12 @@
 """What was decided on an answer, through the loop: the same in the state, the response, and all that shows it."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 
 from cragraph.cli import render
 from cragraph.cli.ask import EXITS
@@ -48,7 +47,7 @@ def test_function_graph_and_everything_shown_say_the_same(
     alone = loop.acts["verify"].verifier("Is the sea salt?", answer, passages, Notes(), **context.judging)
     response = loop.ask(context=context, **asked)
     [attempt] = response["attempts"]
-    assert attempt["decision"] == alone.decision.to_dict() == attempt["verification"]["decision"]
+    assert attempt["decision"] == asdict(alone.decision) == attempt["verification"]["decision"]
     assert attempt["accepted"] is alone.accepted
     line = 0.7 if threshold is None else threshold
     decision = response["decision"]
@@ -122,44 +121,6 @@ def test_a_reranker_that_fails_leaves_the_order_of_the_search_and_is_noted(how: 
     response = loop.ask()
     assert response["answer"].startswith(SEA[:-1])
     assert any("The reranker 'mine' failed" in sentence for sentence in response["degraded"])
-
-
-def rewritten(graph: Any, thread: Any, attempt: dict[str, Any]) -> None:
-    """Put an attempt into the checkpoint itself, as another version would have written it."""
-    held = graph.checkpointer
-    version = held.get_tuple(thread).checkpoint["channel_versions"]["attempts"]
-    held.blobs["1", "", "attempts", version] = held.serde.dumps_typed([attempt])
-
-
-def older(attempt: dict[str, Any]) -> dict[str, Any]:
-    """An attempt as it was saved before decisions were written down."""
-    new = ("decision", "accepted", "read")
-    old = {name: value for name, value in attempt.items() if name not in new}
-    return old | {"verification": {k: v for k, v in attempt["verification"].items() if k not in new}}
-
-
-@pytest.mark.parametrize("low", LOW)
-@pytest.mark.parametrize("asks", [False, True])
-def test_a_thread_that_was_saved_before_decisions_is_decided_on_by_the_run_that_goes_on(low: Any, asks: bool) -> None:
-    loop = Loop([f"{SEA} {SKY}"], scorer=Reader(0.4))
-    graph = loop.builder.compile(checkpointer=InMemorySaver(), interrupt_before=["review" if asks else "finalize"])
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    context = Context(
-        confidence_threshold=0.9, on_low_confidence=low, max_crag_attempts=0, ask_on_low_confidence=asks,
-    )  # fmt: skip
-    graph.invoke({"question": "Is the sea salt?"}, thread, context=context)
-    [attempt] = graph.get_state(thread).values["attempts"]
-    rewritten(graph, thread, older(attempt))
-    response = graph.invoke(None, thread, context=context)
-    if asks:
-        [waits] = [one.value for one in response["__interrupt__"]]
-        assert waits["decision"] == attempt["decision"]
-        response = graph.invoke(Command(resume="abstain"), thread, context=context)
-    decision = response["decision"]
-    assert (decision["threshold"], decision["set_by"]) == (0.9, "person")
-    assert not response["accepted"]
-    assert response["abstained"] is (asks or decision["outcome"] == "refused") is (response["answer"] == IDK)
-    assert response["abstained"] or low in ("flag", "prune", "doubt")
 
 
 def test_of_several_drafts_an_accepted_one_goes_before_a_surer_one_that_does_not_hold() -> None:

@@ -1,6 +1,7 @@
 """The decision on an answer, as a pure function, and what a verification makes of it."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -39,9 +40,9 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
         )
     assert (found.confidence, found.threshold, found.set_by) == (confidence, at, who)
     assert found.why.endswith(".")
-    assert Decision.from_dict(json.loads(json.dumps(found.to_dict()))) == found
-    assert bool(doubt_of(found.to_dict())) is (found.outcome == "doubtful")
-    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(found.to_dict())
+    assert Decision(**json.loads(json.dumps(asdict(found)))) == found
+    assert bool(doubt_of(asdict(found))) is (found.outcome == "doubtful")
+    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(asdict(found))
 
 
 @pytest.mark.parametrize(
