@@ -18,10 +18,6 @@ from cragraph.language.words import asked_words, content_words, is_stopword, num
 from cragraph.types import Passage
 
 _NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
-_SOLD_OUT: Final = re.compile(
-    r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock)|ausverkauft)\b", re.I
-)
-_STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory|bestand|vorrat", re.I)
 _NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
 _TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
 _SUMMED: Final = re.compile(
@@ -38,14 +34,6 @@ _SUMS: Final = re.compile(
 )
 _FIGURE: Final = re.compile(r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?")
 _PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-]*|of|and|de|von))*")
-_MORE: Final = re.compile(r"\b(?:more|over|above|longer|higher|larger|heavier|exceed\w*|at least)\b", re.I)
-_LESS: Final = re.compile(r"\b(?:less|under|below|fewer|shorter|lower|smaller|lighter|cheaper|at most|up to)\b", re.I)
-_MOST: Final = re.compile(
-    r"\b(?:most|(?:high|larg|bigg|long|heavi|old|late|fast|tall|wide|deep|hott|warm|dear)est|maximum|newest)\b", re.I
-)
-_LEAST: Final = re.compile(
-    r"\b(?:least|fewest|(?:low|small|short|light|young|earli|cheap|slow|cold|cool)est|minimum|first)\b", re.I
-)
 SAME_QUESTION: Final = 0.5
 """Least similarity of two questions that ask the same: the product of the shares of each one's words in the other."""
 SENTENCES: Final = 3  # sentences at most of the answer below a question
@@ -103,8 +91,8 @@ def names_its_columns(row: Candidate) -> bool:
 def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]) -> Lookup | None:
     """The rows that answer a question: "what does the lamp cost" asks for the price in the row of the lamp.
 
-    A question for all gets every row: "which orders are open" asks for `status: open`, "which are not" for the other
-    rows. Rows come from the one table that accounts for most of the question.
+    A question for all gets every row: "which orders are open" asks for `status: open`; which are not is computed. Rows
+    come from the one table that accounts for most of the question.
     """
     tables: dict[str, list[tuple[Candidate, Sequence[Cell]]]] = {}
     every = {n: {row.start: row for row in rows_of(passages[n])} for n in {one.passage for one in pool if one.is_row}}
@@ -188,8 +176,10 @@ class _RowQuestion:
         table = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
         if not self.words or any(year not in table for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
             return None
-        if (many := self._many()) is not None:
-            return many
+        # The "no" in "Order no" is no negation.
+        named = "|".join(re.escape(name) for name in self.columns if " " in name)
+        if _NOT.search(re.sub(named or "$", " ", self.question.text, flags=re.I)):
+            return None  # the other rows are computed
         fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row))]
         best = max((fit.chance for fit in fits), default=0.0)
         chosen = [fit for fit in fits if fit.chance > best - 1e-9]
@@ -212,51 +202,6 @@ class _RowQuestion:
         if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming or self.question.wants_all:
             return fit.row
         return replace(fit.row, said=said(fit.cell, naming, self.question.text))
-
-    def _many(self) -> Lookup | None:
-        """Every row with a value that the question names, negates, compares with, or asks the highest of."""
-        # The "no" in "Order no" is no negation.
-        named = "|".join(re.escape(name) for name in self.columns if " " in name)
-        text = re.sub(named or "$", " ", self.question.text, flags=re.I)
-        denied, sold_out = _NOT.search(text) is not None, _SOLD_OUT.search(text)
-        beyond = (_MORE.search(text) or _LESS.search(text)) and self.figures
-        if not self.question.wants_rows or beyond or _MOST.search(text) or _LEAST.search(text):
-            return None  # a question for computed rows
-        wanted = defaultdict[str, set[str]](set)
-        accounted: set[str] = set(content_words(sold_out[0])) if sold_out else set()
-        for _, row in self.rows:
-            for cell in row:
-                if sold_out and _STOCK.search(cell.name):
-                    wants = frozenset({""}) if _NONE.fullmatch(cell.value) else frozenset()
-                elif cell.name in self.flags:
-                    fits = (_NONE if denied else _TRUE).fullmatch(cell.value)
-                    wants = self.words_for[cell.name] if fits else frozenset()
-                else:
-                    wants = self._named_by(cell)
-                    wants = wants if len(wants) >= len(cell.words) else frozenset()
-                if wants:
-                    wanted[cell.name].add(cell.value)
-                    accounted |= wants
-        rows = [(candidate, {cell.name: cell for cell in row}) for candidate, row in self.rows]
-        if denied and not sold_out and wanted and self.flags.isdisjoint(wanted):
-            rows = [(c, r) for c, r in rows if any(n in r and r[n].value not in w for n, w in wanted.items())]
-        else:
-            rows = [(c, r) for c, r in rows if all(n in r and r[n].value in w for n, w in wanted.items())]
-        if not wanted or len(rows) == len(self.rows) > 1:
-            return None
-        if not rows:
-            return None
-        asked = self._asked_column(set(wanted))
-        if self.question.kind in _TYPED and asked is None:
-            return None
-        chance = self._chance(frozenset(accounted) | self.column_words, True, True)
-        chance -= SEVERAL * (len(rows) > 1 and self.question.kind in FIGURES)
-        if len(rows) == 1 and asked in rows[0][1]:
-            [(only, read)] = rows
-            naming = tuple(read[name] for name in wanted if name != asked and name in read)
-            fit = _Fit(chance, only, read[asked], 0, naming)
-            return _looked_up([(self._told(fit), fit.cell)], chance)
-        return _looked_up([(c, r.get(asked or "-")) for c, r in rows], chance)
 
     def _is_flag(self, name: str) -> bool:
         """Whether a column holds yes and no, and the question names it."""

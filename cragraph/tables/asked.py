@@ -148,6 +148,7 @@ class Asked:
         self.how_much = _HOW_MUCH.search(self.lower)
         self.yes_no = _COMPARES.search(self.lower)
         self.denied = _DENIES.search(self.lower)
+        self.lists = self.lower.startswith(("which", "what", "list", "show", "who", "name", "give"))
         self.rate = _RATE.search(self.lower)
         self.relative = _RELATIVE.search(self.lower) is not None
         self.years = [t for t in self.tokens if YEAR.fullmatch(t.text)]
@@ -161,7 +162,7 @@ class Asked:
         """Whether the question may have an operation."""
         return any(
             (self.compared, self.superlative, self.mean, self.share, self.growth, self.difference, self.total,
-             self.count,
+             self.count, self.lists,
              self.how_much, self.than and self.yes_no)
         )  # fmt: skip
 

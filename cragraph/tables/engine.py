@@ -354,7 +354,7 @@ class _Engine:
     def _having(self, one: Condition) -> str:
         """What rows have that pass a condition: "the place Yard", "a cost above £60", "yes for injury"."""
         column, (name, values) = self.table.columns[one["column"]], _condition(one)
-        if column.kind == "flag":
+        if one["test"] == "=" and column.kind in ("flag", "date"):
             return f"{values} for {name}"
         if one["test"] == "=":
             return f"the {name} {values}"
@@ -391,7 +391,7 @@ def _condition(one: Condition) -> tuple[str, str]:
 
 
 def _is_plural(words: str) -> bool:
-    return any(word.endswith("s") and not word.endswith("ss") for word in words.split()[:1])
+    return any(word.endswith("s") and not word.endswith(("ss", "us", "is")) for word in words.split()[:1])
 
 
 def _article(words: str) -> str:

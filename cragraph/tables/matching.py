@@ -54,6 +54,10 @@ class NamedColumn(NamedTuple):
     partial: bool
     several: bool
 
+    def negated(self) -> "NamedColumn":
+        """The values that are none of these."""
+        return self._replace(condition={**self.condition, "test": "!="})
+
 
 class Chosen(NamedTuple):
     """A column that words mean: the words, and whether it is only implied, found by meaning, or ambiguous."""

@@ -161,6 +161,7 @@ class _Over(Matching):
             (asked.count, self._counted),
             (asked.compared and not asked.how_much, self._list),
             (asked.how_much or asked.total, lambda: self._added("sum")),
+            (asked.lists, self._list),
         ):
             if wanted:
                 yield reads()
@@ -263,11 +264,22 @@ class _Over(Matching):
         return self._reading(operation, chosen, named, more, words=words)
 
     def _list(self) -> TableReading | None:
-        """The rows beyond a bound."""
-        named = self.named(self.every)
-        compared = self.compared(self.every - used_by(named))
-        lists = self.asked.lower.startswith(("which", "what", "list", "show", "who", "name", "give"))
-        return self._reading("list", None, [*named, compared]) if compared is not None and lists else None
+        """The rows beyond a bound, or those with the values that the question names, or without them."""
+        asked, named = self.asked, self.named(self.every)
+        if not asked.lists:
+            return None
+        if asked.compared:
+            compared = self.compared(self.every - used_by(named))
+            return self._reading("list", None, [*named, compared]) if compared is not None else None
+        head = self.head()
+        if head is None or not named or not (self.is_subject(self.at[head]) or self.is_row_name([self.at[head]])):
+            return None
+        words = {head}
+        if asked.denied:
+            words |= self.within(*asked.denied.span())
+            flags = {column.name for column in self.table.columns.values() if column.kind == "flag"}
+            named = [one if one.condition["column"] in flags else one.negated() for one in named]
+        return self._reading("list", None, named, words=words)
 
     def _two(self) -> TableReading | None:
         """Two rows, or two columns, against each other."""
@@ -414,7 +426,7 @@ class _Over(Matching):
         """A query over the named rows, with the fields in `more`; None if it misses the subject."""
         query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
         query |= {"column": chosen.column.name if chosen else "", "where": where_of(named, chosen), **(more or {})}
-        if operation == "count" and query["where"] and not self.counts(query["where"]):
+        if operation in ("count", "list") and query["where"] and not self.counts(query["where"]):
             return None
         return self._weighed(cast(Query, query), named, chosen, **said)
 
