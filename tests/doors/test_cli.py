@@ -162,7 +162,8 @@ def test_every_row_of_a_list_is_cited(shell: Shell, tmp_path: Path) -> None:
     rows = "".join(f"{name},rabbit,{n}\n" for n, name in enumerate(("Moss", "Fern", "Ash", "Elm", "Oak", "Yew", "Ivy")))
     (tmp_path / "ward.csv").write_text(f"animal,kind,cage\n{rows}Rex,dog,9\n", encoding="utf-8")
     ran = shell("ask", "Which animals are rabbits?", "--source", str(tmp_path / "ward.csv"), "--json")
-    assert [line[-3:] for line in ran.json["answer"].splitlines()] == [f"[{n}]" for n in range(1, 8)]
+    said = "Seven of the eight rows of ward.csv have the kind rabbit: Moss; Fern; Ash; Elm; Oak; Yew; Ivy"
+    assert ran.json["answer"] == f"{said} [1][2][3][4][5][6][7]"
     assert len(ran.json["citations"]) == 7
 
 
