@@ -26,16 +26,21 @@ _BEFORE: Final = (
 _THANKS: Final = re.compile(
     rf"\W*{_BEFORE}(?:thanks?(?: you| a lot| so much| very much)*|thank you(?: very much| so much)?|thx|cheers|ta"
     r"|danke(?: schön)?|vielen dank|merci(?: beaucoup)?|(?:muchas )?gracias|grazie|obrigad[oa]"
-    r"|that(?:'s| is) (?:all|great|perfect|helpful)|that helps(?: a lot)?|ok(?:ay)?|great|perfect|got it)"
-    r"(?:\W+(?:all|for (?:that|your help|the help)|everyone))?\W*",
+    r"|that(?:['’]s| is) (?:all|great|perfect|helpful)|that helps(?: a lot)?|ok(?:ay)?|great|perfect|got it)"
+    r"(?:\W+(?:all|for (?:that|your help|the help)|everyone|that(?:['’]s| is) (?:all|it)(?: for now)?))?\W*",
     re.I,
 )
 _GREETING: Final = re.compile(
-    r"\W*(?:hello|hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|guten (?:tag|morgen|abend)|moin"
-    r"|servus|bonjour|bonsoir|salut|hola|buenos días|buenas tardes|ciao|buongiorno|olá)"
+    r"\W*(?:hello|hi|hey|hiya|howdy|(?:good )?(?:morning|afternoon|evening)|good day|hallo"
+    r"|guten (?:tag|morgen|abend)|moin|servus|bonjour|bonsoir|salut|hola|buenos días|buenas tardes|ciao|buongiorno|olá)"
     r"(?:\W+(?:there|again|all|everyone|you|cragraph))*\W*",
     re.I,
 )
+_OPENS: Final = re.compile(
+    r"\W*(?:hello|hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|bonjour|hola)\b", re.I
+)
+SMALL_TALK: Final = "You're welcome. Ask me anything else about your documents."
+LONGEST_SMALL_TALK: Final = 200  # characters of a model's reply to a greeting
 _GOODBYE: Final = re.compile(
     r"\W*(?:(?:good)?bye(?: bye)?|see you(?: later)?|tschüss|auf wiedersehen|au revoir|adiós)\W*", re.I
 )
@@ -84,6 +89,16 @@ def by_rules(text: str, answered: bool) -> Turn | None:
     if answered and _DOUBT.fullmatch(text):
         return Turn("doubt", text)
     return None
+
+
+def opens_with_greeting(text: str) -> bool:
+    """Whether a turn begins with a greeting, and may be nothing else."""
+    return _OPENS.match(text) is not None
+
+
+def small_talk(reply: str) -> str:
+    """The reply to a turn that asks nothing: a model's, where it is short and states no figure; else a line of ours."""
+    return reply if reply and len(reply) <= LONGEST_SMALL_TALK and not re.search(r"\d|\[", reply) else SMALL_TALK
 
 
 def about_the_talk(text: str) -> bool:

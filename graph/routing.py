@@ -80,6 +80,8 @@ def why_stopped(state: State, context: Context) -> str:
     if len(state.attempts) > context.max_crag_attempts:
         most = context.max_crag_attempts
         return f"All {most} corrections were made." if most else "No correction was allowed: max_crag_attempts is 0."
+    if state.search and len(state.attempts) > 1 and all(a["answer"] == IDK for a in state.attempts[-2:]):
+        return "The model found no answer in the passages of two searches."
     if not faults(best(state.attempts)):
         return "Nothing in the answer is at fault and nothing is left open: a correction could not make it surer."
     if not progressed(state.attempts) and not state.found:

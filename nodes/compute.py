@@ -12,9 +12,11 @@ from typing import Final
 from cragraph.errors import CragError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
+from cragraph.language.tables import Table
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
 from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, StoredTables, TableReading, compute, odds, read_query
+from cragraph.tables.asked import Asked
 from cragraph.tables.stored import is_row_of_table
 from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
@@ -23,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 DOUBTED: Final = 0.6
 """Probability at most of a figure whose table, column or rows the question does not name."""
+SHORT: Final = 12  # rows of a table at most that a capable model reads instead of writing a query over it
 NAME: Final = "computed"  # names of writer and judge of such an answer
 
 
@@ -47,9 +50,12 @@ class Compute:
         tables = self.tables.about(question, state.held, where)
         if not tables:
             return None
-        # A call is worth its time if a table is among the nearest passages of the search.
         near = {p["source"] for p in state.held if is_row_of_table(p)}
-        asks = self.write is not None and any(table.source in near for table in tables)
+        nearest = [table for table in tables if table.source in near]
+        if self.write is not None and self.write.capable and nearest and self._reads_whole(question, nearest):
+            return None
+        # A call is worth its time if a table is among the nearest passages of the search.
+        asks = self.write is not None and bool(nearest)
         plan = self.write(question, tables, self.near, notes) if asks and self.write else Plan()
         if plan.declined:
             return None
@@ -74,6 +80,12 @@ class Compute:
             made["doubts"] = doubts
             chance = min(chance, DOUBTED)
         return {**made, "chance": round(min(chance, made["chance"]), 4)}
+
+    @staticmethod
+    def _reads_whole(question: str, tables: Sequence[Table]) -> bool:
+        """Whether a capable model that reads the rows needs no query: short tables, and no figure over all of them."""
+        asked = Asked(question)
+        return max(table.size for table in tables) <= SHORT and not (asked.total or asked.mean or asked.share)
 
     def passages(self, computed: Computed) -> list[Passage]:
         """The passages that hold the rows of a figure."""

@@ -56,7 +56,8 @@ class Retrieve:
         elif conversation and question and not self.contextualize:
             notes.degraded("The conversation so far was not used: understanding a follow-up needs a chat model.")
         before = last_answer(conversation)
-        doubted = str(before.get("answer", "")) if turn.kind == "doubt" else ""
+        # "Are you sure?" puts the answer before to the proof; a doubt that says more is a question of its own.
+        doubted = str(before.get("answer", "")) if turn.kind == "doubt" and turn.question == question else ""
         standalone = (str(before.get("asked") or "") or _last_question(conversation)) if doubted else turn.question
         if turn.reply:
             return self._replied(question, turn, before if turn.kind == "talk" else {})

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
+from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
@@ -15,12 +16,11 @@ from cragraph.protocols import Brief, Generator, Notes
 from cragraph.search.neighbours import all_read, locate, read_wide
 from cragraph.types import IDK, Attempt, Computed, Passage
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.decision import NO_ANSWER, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
+from cragraph.verification.decision import NO_ANSWER, QUOTED, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
 from cragraph.verification.evidence import (
-    ARITHMETIC,
     Written,
-    asks_arithmetic,
     ratio_of_answer,
+    ratio_of_quotation,
 )
 from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import VERY_FIRM, Verifier
@@ -48,7 +48,8 @@ class Verify:
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
-        judged = [self._attempt(draft, state, context, notes) for draft in state.drafts]
+        quotes = state.models.get("generator") == ExtractiveGenerator.name and state.decided != "edit"
+        judged = [self._attempt(draft, state, context, notes, quoted=quotes) for draft in state.drafts]
         written = chosen = max(judged, key=worth)
         quoted = self._quoted(written, state, context, notes)
         if quoted is not None and self._goes_before(quoted, written):
@@ -116,13 +117,15 @@ class Verify:
             context = context.model_copy(update={"judge": "encoder"})  # no model knows more about a quotation
         if context.on_low_confidence == "flag":
             context = context.model_copy(update={"on_low_confidence": "doubt"})  # only a likely quotation
-        attempt = self._attempt(draft, state, context, own, ratio)
+        attempt = self._attempt(draft, state, context, own, ratio, quoted=True)
         notes.called(own.calls)
         notes.counted(**own.tokens)
         # A quotation chosen by shared words alone is no better than a model's reading.
         return None if attempt.get("verification", {}).get("unread") else attempt
 
-    def _attempt(self, draft: str, state: State, context: Context, notes: Notes, ratio: float = 1.0) -> Attempt:
+    def _attempt(
+        self, draft: str, state: State, context: Context, notes: Notes, ratio: float = 1.0, *, quoted: bool = False
+    ) -> Attempt:
         attempt = Attempt(
             attempt=len(state.attempts) + 1,
             answer=draft,
@@ -148,11 +151,11 @@ class Verify:
         question, read = state.asked or state.question, read_wide(state.held)
         written = self._written(draft, state)
         anew = self._anew(computed, context) if computed else None
-        if written is None and anew is None and state.models.get("generator") and asks_arithmetic(question):
-            ratio *= ARITHMETIC  # a quoted figure is rarely the result that is asked for
         showing = WORTH_SHOWING
         if written is not None:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
+        elif quoted and anew is None:
+            showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft)
         checked = self.verifier(
             question,
             draft,

@@ -195,9 +195,10 @@ def delimited(passages: Sequence[Passage], marker: str) -> str:
 
 
 def _titled(passage: Passage, marker: str) -> str:
-    """Where a passage is from: its file, page, and the headings that it stands under, as far as its text has none."""
-    heading = str(passage["metadata"].get("heading") or "")
+    """Where a passage is from: its file, page, date, and the headings above it, as far as its text does not say so."""
+    heading, day = (str(passage["metadata"].get(name) or "") for name in ("heading", "dated"))
     parts = [passage["filename"] or passage["source"]]
     parts += [f"p. {passage['page']}"] if passage["page"] is not None else []
+    parts += [f"of {day}"] if day and day not in heading and day not in passage["text"] else []
     parts += [f"({heading})"] if heading and heading.rpartition(" > ")[2] not in passage["text"] else []
     return re.sub(r'[\s"<>]+', " ", neutral(" ".join(parts), marker))[:120].strip()

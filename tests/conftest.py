@@ -34,6 +34,12 @@ def no_settings_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: py
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"config-{uuid4().hex}"))
 
 
+@pytest.fixture(autouse=True)
+def control_claim_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the claim that tests a judge behind the others, so that scripted replies can number these from 1."""
+    monkeypatch.setattr("cragraph.verification.judges.llm.place_of_control", len)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of public evaluation data; the test is skipped where it is absent."""

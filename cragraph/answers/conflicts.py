@@ -261,5 +261,6 @@ def _dates_of(passage: Passage) -> Iterator[Fact]:
     text = passage["text"] if passage["start_index"] < _LONGEST_HEAD else ""
     lines = [line for line in text.splitlines() if line.strip()][:_DATED_IN]
     head = " — ".join(line for line in lines if len(line) <= _LONGEST_HEAD)
-    for where in (str(passage["metadata"].get("date") or ""), head, _titles(passage)):
+    stated = (str(passage["metadata"].get(name) or "") for name in ("date", "dated"))
+    for where in (*stated, head, _titles(passage)):
         yield from (fact for fact in dates(where) if fact.date[0])

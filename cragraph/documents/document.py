@@ -11,8 +11,11 @@ from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.table_text import TextTable, header_line, row_lines
 from cragraph.language.cells import CELLS, Span
+from cragraph.language.facts.dates import dates
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+DATED_IN: Final = 3  # lines at the head of a document that may date it
+LONGEST_HEAD: Final = 120  # characters of such a line that are read
 LONGEST_VALUE: Final = 4096  # characters kept of one metadata value, as every chunk carries it
 LONGEST_TITLE: Final = 500  # characters of a heading at most; a longer one is a paragraph
 
@@ -20,7 +23,7 @@ TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
         "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
-        "rows", "row", "scores", "collection", "doubts", "doubted", "left_out",
+        "rows", "row", "scores", "collection", "dated", "doubts", "doubted", "left_out",
         TABLE_ROWS, CELLS,
     )
 )  # fmt: skip
@@ -112,6 +115,15 @@ class Document(Draft):
         """The document's title, else the words of its file name without suffix."""
         stem = self.filename.rsplit(".", 1)[0] if "." in self.filename[1:] else self.filename
         return str(self.metadata.get("title", "")) or stem.replace("_", " ")
+
+
+def head_date(draft: Draft) -> str:
+    """The first date with a year in the lines at the head of a document, as it is written there; of a table nothing."""
+    if any(block.kind == "row" for block in draft.blocks[:DATED_IN]):
+        return ""
+    lines = [line for line in draft.text[: DATED_IN * LONGEST_HEAD].splitlines() if line.strip()][:DATED_IN]
+    stated = (fact for line in lines for fact in dates(line[:LONGEST_HEAD]) if fact.date[0])
+    return next((fact.text.strip(" ,.") for fact in stated), "")
 
 
 def scalar(value: str | int | float) -> str | int | float:

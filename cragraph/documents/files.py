@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, plain_encoding, read_text
-from cragraph.documents.document import Document, Draft, scalars
+from cragraph.documents.document import Document, Draft, head_date, scalars
 from cragraph.documents.formats import (
     cards,
     delimited,
@@ -285,7 +285,7 @@ def load(path: str | os.PathLike[str], *, source: str | None = None, limits: Lim
                 # The number distinguishes equal texts within one file.
                 doc_id=content_id(draft.text, str(seen[key])) if seen[key] else key,
                 format=form.name,
-                metadata=scalars(draft.metadata, limits),
+                metadata=scalars(draft.metadata, limits) | ({"dated": day} if (day := head_date(draft)) else {}),
                 page_starts=draft.page_starts,
                 headings=draft.headings,
                 blocks=draft.blocks,

@@ -13,7 +13,7 @@ from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts.load import Prompt, marker_for, neutral
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.turns import KINDS, Kind, Turn, by_rules, last_answer
+from cragraph.turns import KINDS, Kind, Turn, by_rules, last_answer, opens_with_greeting, small_talk
 from cragraph.types import Passage, Verdict, told
 
 MOST_QUERIES, LAST_MESSAGES, MESSAGE_CHARS = 5, 10, 800
@@ -125,14 +125,16 @@ class Contextualizer(ChatPart):
         for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
             if speaker and (line := " ".join(text.split())):
                 lines.append(f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}")
-        if not lines:
+        if not lines and not (self.caller.worth.capable and opens_with_greeting(question)):
             return Turn("question", question)
         try:
-            conversation = "\n".join(lines)
+            conversation = "\n".join(lines) or "(nothing)"
             read = self.ask(ReadTurn, "contextualize", notes, messages=conversation, question=question)
         except (ModelError, DeadlineError) as error:
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return Turn("question", question)
+        if read.kind == "greeting":
+            return Turn("greeting", question, small_talk(read.reply))
         if read.kind == "talk" and read.reply:
             return Turn("talk", question, read.reply)
         if not read.question:

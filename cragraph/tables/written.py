@@ -10,11 +10,12 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.language.cells import SEPARATOR
 from cragraph.language.tables import Table
+from cragraph.language.words import content_words
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.protocols import Notes
 from cragraph.tables.asked import Asked
-from cragraph.tables.matching import Near
+from cragraph.tables.matching import Near, words_of_column
 from cragraph.tables.reading import Plan, weighed
 from cragraph.types import Condition, Query
 
@@ -86,10 +87,24 @@ class QueryModel(ChatPart):
         table = shown[reply.table - 1]
         query = checked(reply, table)
         reading = query and weighed(question, query, table, near)
-        if reading is None:
+        if query is None or reading is None:
             return Plan()
+        if names_another_column(question, query, table):
+            return Plan(declined=True)
         doubts = tuple(f"The figure leaves out “{part}” of the question." for part in reply.left_out)
         return Plan(replace(reading, chance=self.caller.worth.probability, doubts=doubts))
+
+
+def names_another_column(question: str, query: Query, table: "Table") -> bool:
+    """Whether a question names a column of figures that its query leaves out: "rent and water together"."""
+    operands = [query, query.get("against") or {"column": "", "where": []}]
+    used = {operand["column"] for operand in operands}
+    used |= {condition["column"] for operand in operands for condition in operand["where"]}
+    used |= {query.get("group", "")}
+    said = {word for name in used & set(table.columns) for word in words_of_column(table.columns[name])}
+    asked = set(content_words(question)) - said
+    others = (column for name, column in table.columns.items() if name not in used and column.kind == "number")
+    return any(asked & words_of_column(column) for column in others)
 
 
 def told(table: "Table", most: int = SHOWN[0]) -> str:

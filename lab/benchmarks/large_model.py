@@ -1,6 +1,7 @@
 """The product with a capable chat model, whose replies a capable reader writes prompt by prompt, where none can run.
 
     python -m lab.benchmarks.large_model ask --way careful --folder choir --folder hall --every 2 --work WORK
+    python -m lab.benchmarks.large_model talk --work WORK
     python -m lab.benchmarks.large_model table WORK/*.jsonl
 
 Questions are those of `lab/benchmarks/traps`. A request whose reply is not known is written to WORK/ask/PART-KEY.txt
@@ -12,6 +13,9 @@ nobody (`keep` adds those of WORK). Parts:
     hasty     as careful, but one answer in six has a slip: the row above, a condition left out, last year's rule, …
     judge     judges the answers of another
     lying     (no writer) calls every claim supported, and quotes the sentence nearest to it
+
+`talk` holds the talks of `talks.jsonl` with the careful writer: whether a turn is good is for a reader to say, beside
+what the row calls a good one.
 
 Ways: `none` (no model), `plain` (five passages and one call), `careful`, `hasty` (judged by judge), `lying` (written by
 careful, judged by lying).
@@ -30,7 +34,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from cragraph import load_settings
+from langgraph.checkpoint.memory import InMemorySaver
+
+from cragraph import create_chat, load_settings
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
@@ -156,6 +162,41 @@ def plainly(made: Assistant, question: str, server: OllamaServer) -> dict[str, A
             "llm_calls": 1, "tokens": {}, "attempts": 1, "generator": "plain"}  # fmt: skip
 
 
+def talk(server: OllamaServer, out: Path, at_once: int) -> None:
+    """Hold every talk, and write a row for each turn."""
+    talks = rows_of([TRAPS / "talks.jsonl"])
+    with tempfile.TemporaryDirectory() as scratch:
+        chats = {}
+        for folder in {one["folder"] for one in talks}:
+            settings = load_settings(
+                store=str(Path(scratch) / folder), model="ollama:careful:8b", ollama_host=server.url, timeout_s=WAIT_S
+            )
+            Assistant(settings).ingest([TRAPS / folder / "files"])
+            chats[folder] = create_chat(settings).compile(checkpointer=InMemorySaver())
+
+        def held(number: int) -> list[dict[str, Any]]:
+            rows = []
+            thread = {"configurable": {"thread_id": str(number)}}
+            for place, turn in enumerate(talks[number]["turns"]):
+                messages = [{"role": "user", "content": turn["say"]}]
+                said = chats[talks[number]["folder"]].invoke({"messages": messages}, thread)["messages"][-1]
+                response = said.additional_kwargs
+                kept = {name: response.get(name) for name in ("accepted", "abstained", "confidence", "llm_calls")}
+                rows.append({"talk": number, "turn": place, **turn, **kept, "said": said.content})
+            return rows
+
+        with ThreadPoolExecutor(at_once) as pool, out.open("w", encoding="utf-8") as file:
+            for rows in pool.map(held, range(len(talks))):
+                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+                file.flush()
+    rows = rows_of([out])
+    wanted = [row for row in rows if row["answer"] is not None]
+    right = sum(is_right(row["said"], row["answer"]) for row in wanted)
+    calls = [row["llm_calls"] or 0 for row in rows]
+    print(f"{len(rows)} turns, {fmean(calls):.2f} calls a turn (most {max(calls)}); of {len(wanted)} that ask for "
+          f"something {right} have it")  # fmt: skip
+
+
 def found(row: dict[str, Any], said: dict[str, Any]) -> str:
     """right, wrong or refused; what the files do not answer is rightly refused."""
     if said["abstained"]:
@@ -206,6 +247,9 @@ def main() -> None:
     asking.add_argument("--every", type=int, default=1, help="every so manyth question")
     asking.add_argument("--at-once", type=int, default=8, help="questions asked side by side")
     asking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
+    talking = verbs.add_parser("talk", help="hold the talks")
+    talking.add_argument("--at-once", type=int, default=6, help="talks held side by side")
+    talking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
     verbs.add_parser("table", help="print a line for each way").add_argument("rows", type=Path, nargs="+")
     verbs.add_parser("keep", help="keep the replies of a folder").add_argument("--work", type=Path, required=True)
     given = parser.parse_args()
@@ -218,6 +262,9 @@ def main() -> None:
     else:
         models = {f"{part}:8b": ModelInfo(parameter_size="8.0B") for part in PARTS}
         with OllamaServer(Written(given.work), models=models, max_parallel=64, num_ctx=131_072) as server:
+            if given.verb == "talk":
+                talk(server, given.work / "talks.jsonl", given.at_once)
+                return
             for way in given.way:
                 for folder in given.folder or sorted(p.parent.name for p in TRAPS.glob("*/files")):
                     ask(way, folder, server, given.work / f"{way}.jsonl", given.every, given.at_once)

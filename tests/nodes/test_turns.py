@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cragraph import create_graph, load_settings
+from cragraph.turns import SMALL_TALK
 from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
 
@@ -32,7 +33,19 @@ def talk(answer: dict[str, Any], question: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": question}, {"role": "assistant", "content": answer["answer"], **told}]
 
 
-@pytest.mark.parametrize("said", ["hello", "Hi there!", "Thanks!", "ok, thank you very much", "Danke schön", "bye"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hello",
+        "Hi there!",
+        "Morning!",
+        "Thanks!",
+        "ok, thank you very much",
+        "Danke schön",
+        "Merci, that's all.",
+        "bye",
+    ],
+)
 def test_a_greeting_or_thanks_gets_a_line_at_once_and_no_search(said: str) -> None:
     found = ask(said)
     assert found["answer"].endswith(".")
@@ -65,6 +78,28 @@ def test_a_follow_up_begins_with_the_passages_that_the_answer_before_cited(serve
     assert found["asked"] == "Who led the tool library before Ana Brito?"
     assert "Piet Maas" in found["answer"]
     assert found["citations"][0]["chunk_id"] == cited[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [("Yes, I am here: ask away.", "Yes, I am here: ask away."), ("We open at 10:00.", SMALL_TALK), ("", SMALL_TALK)],
+)
+def test_small_talk_that_opens_a_conversation_is_told_by_the_model_and_states_nothing(
+    server: OllamaServer, reply: str, said: str
+) -> None:
+    server.play([{"kind": "greeting", "question": "", "reply": reply}])
+    found = ask("Hello, is anybody there?", model=server)
+    assert (found["answer"], found["abstained"], found["llm_calls"]) == (said, False, 1)
+
+
+def test_a_doubt_that_says_more_is_a_question_of_its_own(server: OllamaServer) -> None:
+    asked = "When does the tool library open?"
+    first = ask(asked, passages=PASSAGES)
+    both = "Does the tool library open at 10:00 on Saturdays, or at nine as the poster says?"
+    server.play([{"kind": "doubt", "question": both, "reply": ""}, "It opens at 10:00 on Saturdays. [1]", {}])
+    found = ask("The poster says nine.", talk(first, asked), server)
+    assert found["asked"] == both
+    assert found["answer"].startswith("It opens at 10:00")
 
 
 @pytest.mark.parametrize(

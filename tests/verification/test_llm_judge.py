@@ -12,7 +12,7 @@ from cragraph.prompts.load import Prompts
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Verdict
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges.llm import LLMJudge
+from cragraph.verification.judges.llm import LLMJudge, control_claim, place_of_control
 from tests.support.cases import cases
 from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer
@@ -107,6 +107,15 @@ def test_a_model_that_supports_what_was_made_false_for_it_is_not_attentive(serve
     assert seen == [False, False, True, True]
     control = server.chats[0].prompt.partition("2. ")[2].partition("\n")[0]
     assert control not in PASSAGES[0]["text"] + PASSAGES[1]["text"]
+
+
+def test_the_control_claim_is_about_the_claims_and_stands_anywhere_among_them() -> None:
+    passages = as_passages(["The shop opens at nine on 14 days.", "Net sales were $383 billion in all of 2023."])
+    control = control_claim(passages, [SALES])
+    assert control.startswith("Net sales were $")
+    assert control not in passages[1]["text"]
+    places = {place_of_control([f"claim {number}", "another"]) for number in range(40)}
+    assert places == {0, 1, 2}
 
 
 @pytest.mark.parametrize(

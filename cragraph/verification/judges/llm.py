@@ -6,18 +6,22 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Final, Literal
+from zlib import crc32
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from cragraph.errors import ModelError
 from cragraph.language.facts import extract
+from cragraph.language.markers import without_markers
 from cragraph.language.quotes import placed
 from cragraph.language.sentences import sentence_spans
+from cragraph.language.words import content_words
 from cragraph.models.chat import ChatPart, ask
 from cragraph.models.replies import Lines, Text, Whole, read_text, schema_of
 from cragraph.protocols import Notes
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
+from cragraph.verification.claims import without_lead
 from cragraph.verification.judges.verdicts import best_sentence, quoted, verdict_of
 from cragraph.verification.result import CREDIT, IN_FAVOUR
 
@@ -26,7 +30,9 @@ NEAREST: Final = 0.3  # a sentence is shown to the model if it has this share of
 BATCH: Final = 10  # claims per call: a small model's reply on more would not fit into the tokens it may write
 MOST_QUOTES: Final = 3  # of a claim
 CONTROL_CHARS: Final = (30, 220)  # of a sentence that becomes the control claim
-CONTROL_KINDS: Final = ("number", "money", "measure", "percent", "time")
+CONTROL_KINDS: Final = ("number", "money", "measure", "percent")
+_NUMBERED: Final = re.compile(r"(?:^|\b(?:no|nos|rule|plot|box|room|page|paragraph)\.?\s*|\bto\s*|[-–]\s*)$", re.I)
+"""What stands before a figure that numbers something, or ends a range: to change it would make nonsense."""
 PLAIN_CONTROL: Final = "One of the passages gives the number {number}."
 
 STATUSES: Final[Mapping[str, Label]] = {
@@ -172,10 +178,12 @@ class LLMJudge(ChatPart):
 
     def _batch(self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str) -> ModelReading:
         caller = self.caller
-        control = control_claim(passages)
-        texts = [*(claim["text"] for claim in claims), control]
-        count = len(texts)
-        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+        texts = [claim["text"] for claim in claims]
+        control = control_claim(passages, texts)
+        hidden = place_of_control(texts)
+        listed_texts = [*texts[:hidden], control, *texts[hidden:]]
+        count = len(listed_texts)
+        listed = "\n".join(f"{number}. {without_markers(text)}" for number, text in enumerate(listed_texts, start=1))
         about = question or "(not known)"
         shown = self._shown(question, claims, passages)
         messages, used = self.messages("judge", notes, shown, {"claims": listed}, question=about, count=count)
@@ -184,17 +192,18 @@ class LLMJudge(ChatPart):
         if len(reply.suggested_corrections) == len(reply.claims):
             for row, correction in zip(reply.claims, reply.suggested_corrections, strict=True):
                 row.correction = row.correction or correction
-        rows = _by_number(reply.claims, texts)
-        checked = rows.pop(count - 1, None)
+        numbered = _by_number(reply.claims, listed_texts)
+        checked = numbered.pop(hidden, None)
         attentive = checked is None or checked.status not in IN_FAVOUR
+        rows = {place - (place > hidden): row for place, row in numbered.items()}
         if not rows:
             raise ModelError(f"{caller.title} judged none of the {len(claims)} claims; wanted a verdict on each.")
         if missing := len(claims) - len(rows):
             notes.degraded(f"{caller.title} left out {missing} of {len(claims)} claims; they are unjudged.")
         if not attentive:
             notes.degraded(
-                f"{caller.title} called a claim supported that was made false to test it (“{control}”): its verdicts "
-                "do not count."
+                f"{caller.title} did not find the claim that was made false to test it (“{control}”): its verdicts do "
+                "not count."
             )
         none = JudgedClaim(status="none", reasoning="The judge's reply left this claim out.")
         places = [passage["chunk_id"] for passage in passages]
@@ -244,24 +253,34 @@ class LLMJudge(ChatPart):
         return verdict
 
 
-def control_claim(passages: Sequence[Passage]) -> str:
-    """A claim that no passage supports: a sentence of the passages in which one figure is changed.
+def place_of_control(claims: Sequence[str]) -> int:
+    """How many of the claims stand before the control claim: what a document tells a model cannot count on it."""
+    return crc32("\n".join(claims).encode()) % (len(claims) + 1)
+
+
+def control_claim(passages: Sequence[Passage], claims: Sequence[str]) -> str:
+    """A claim that no passage supports: the sentence of the passages nearest to the claims, one figure of it changed.
 
     If no sentence has a figure, the claim says that a passage gives a number that no passage gives.
     """
     text = "\n".join(passage["text"] for passage in passages)
-    for passage in passages:
-        for start, end in sentence_spans(passage["text"]):
-            sentence = " ".join(passage["text"][start:end].split())
-            plain = CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] and sentence.endswith(".")
-            if not plain or set("|#*_") & set(sentence):
+    about = {word for claim in claims for word in content_words(claim)}
+    sentences = dict.fromkeys(
+        without_lead(" ".join(passage["text"][start:end].split()))
+        for passage in passages
+        for start, end in sentence_spans(passage["text"])
+    )
+    for sentence in sorted(sentences, key=lambda one: -len(about.intersection(content_words(one)))):
+        plain = CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] and sentence.endswith(".")
+        if not plain or set("|#*_") & set(sentence):
+            continue
+        for fact in extract(sentence):
+            figure = re.fullmatch(r"\D*(\d{1,6})\D*", fact.text)
+            counted = figure is not None and fact.kind in CONTROL_KINDS and not _NUMBERED.search(sentence[: fact.start])
+            if figure is None or not counted:
                 continue
-            for fact in extract(sentence):
-                figure = re.fullmatch(r"\D*(\d{1,6})\D*", fact.text)
-                if figure is None or fact.start < 3 or fact.kind not in CONTROL_KINDS:
-                    continue
-                at = fact.start + figure.start(1)
-                return sentence[:at] + _other_number(int(figure[1]) + 3, text) + sentence[at + len(figure[1]) :]
+            at = fact.start + figure.start(1)
+            return sentence[:at] + _other_number(int(figure[1]) + 3, text) + sentence[at + len(figure[1]) :]
     return PLAIN_CONTROL.format(number=_other_number(7341, text))
 
 
