@@ -14,7 +14,7 @@ from cragraph.tables import Plan, compute
 from cragraph.tables.written import QueryModel, told
 from tests.support.cases import cases
 from tests.support.fixtures import served
-from tests.support.ollama import OllamaServer
+from tests.support.ollama import ModelInfo, OllamaServer
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
 
