@@ -61,7 +61,7 @@ def test_a_query_that_fits_no_table_is_dropped(
 
 def test_a_query_over_one_of_two_columns_that_are_asked_for_is_declined(tables: list[Table]) -> None:
     with OllamaServer(REPLY, models={"llama3.2": ModelInfo(parameter_size="8.0B")}) as server:
-        assert model(server)("What do price and berths of the sloops come to?", tables, None, Notes()).declined
+        assert model(server)("What is the total of price and berths of the sloops?", tables, None, Notes()).declined
 
 
 def test_a_model_is_shown_every_value_of_a_column_up_to_a_few_dozen_and_the_total_rows(tmp_path: Path) -> None:
