@@ -18,10 +18,3 @@ LEASE = (
 def test_a_clause_is_found_by_its_number(question: str, text: str | None) -> None:
     found = clause_named(read_question(question), as_passages([{"text": LEASE, "filename": "lease.docx"}]))
     assert (found.rows[0].text if found else None) == text
-
-
-def test_of_two_clauses_of_one_number_none_is_sure() -> None:
-    passages = as_passages(["2.2 The tenant paints the walls.", "2.2 Fees are due in May."])
-    found = clause_named(read_question("What does clause 2.2 say?"), passages)
-    assert found
-    assert (len(found.rows), found.chance) == (2, 0.5)

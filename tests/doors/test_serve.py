@@ -202,31 +202,6 @@ def test_escape_stops_a_run_and_keeps_the_question(browser: Any, tmp_path: Path)
             page.close()
 
 
-def test_the_page_takes_files_lists_them_and_forgets(url: str, browser: Any, tmp_path: Path) -> None:
-    page = browser.new_page(viewport={"width": 400, "height": 800}, color_scheme="dark")
-    page.goto(url)
-    (tmp_path / "moon.md").write_text("# The moon\n\nThe moon is 384,400 km away.\n")
-    page.get_by_label("Drop files here").set_input_files(tmp_path / "moon.md")
-    page.get_by_text("moon.md: ready").wait_for()
-    for _ in range(2):  # the first press asks
-        page.get_by_role("button", name="Forget moon.md").click()
-    page.get_by_role("button", name="Forget moon.md").wait_for(state="detached")
-    page.get_by_role("tab", name="Settings").click()
-    mode = page.get_by_label("How strict the check is")
-    assert mode.get_attribute("title") == "mode"
-    mode.select_option("high")
-    page.get_by_role("tab", name="Ask").click()
-    page.get_by_label("Question").fill("How deep is the Mariana Trench?")
-    with page.expect_request("**/ask/stream") as sent:
-        page.get_by_role("button", name="Ask").click()
-    assert sent.value.post_data_json["options"] == {"mode": "high"}
-    page.locator("#talk article").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for field in page.locator("input:visible, select:visible, textarea:visible, button:visible").all():
-        assert field.evaluate("e => e.labels?.length || e.textContent.trim().length") > 0
-    page.close()
-
-
 def test_a_person_decides_on_the_page_what_becomes_of_a_doubtful_answer(browser: Any, tmp_path: Path) -> None:
     wrong = "The Mariana Trench is 900 metres deep [1]."
     with OllamaServer(wrong) as ollama:

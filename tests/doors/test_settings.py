@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cragraph.choices import JUDGES, RERANKERS
 from cragraph.errors import InputError, SettingsError
 from cragraph.graph.context import GONE, Context, options_of
 from cragraph.run import Assistant
@@ -166,18 +165,7 @@ def test_a_run_may_say_enable_verification_and_crag() -> None:
     assert Context(**{"crag": True}).max_crag_attempts == 2
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"reliability_weights": {"quality": 1.0}}, "no weight quality; it has retrieval_quality"),
-        ({"calibration": {"encoder": {"slope": -1}}}, r"calibration\.encoder\.slope came as -1"),
-        ({"crag": "perhaps"}, "argument: crag"),
-        ({"source_weights": {"drafts/*": 2}}, "wanted at most 1"),
-        ({"timeout_s": float("inf")}, "finite number"),
-        ({"judge": "oracle"}, f"wanted one of {', '.join(['auto', *JUDGES])}, custom, or ollama: and a name"),
-        ({"reranker": "best"}, f"wanted one of {', '.join(['auto', *RERANKERS])}, flashrank"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "said"), cases("doors/settings", "what cannot work"))
 def test_what_cannot_work_is_refused_when_it_is_loaded(wrong: Any, said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         load_settings(**wrong)

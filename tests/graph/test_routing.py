@@ -98,20 +98,7 @@ FAULTY = [with_claims(attempts(0.3)[0], ("factual", "unsupported"))]
 FAULTLESS = [with_claims(attempts(0.3)[0], ("factual", "supported"), ("opinion", "unsupported"))]
 
 
-@pytest.mark.parametrize(
-    ("tried", "new", "goes_to"),
-    [
-        ([], 0, "generate"),
-        (FAULTY, 0, "generate"),  # asked to mend a claim
-        (FAULTLESS, 0, "finalize"),  # nothing new to read, and nothing to mend
-        (FAULTLESS, 1, "generate"),
-        (attempts(0.5, 0.3), 0, "finalize"),  # the best is still the one that was corrected before
-        (attempts(0.5, 0.3), 1, "generate"),
-        (attempts(0.3, 0.5), 0, "generate"),
-        (attempts(0.5, 0.3, 0.4), 0, "finalize"),
-        (attempts(0.3, 0.4, 0.5), 0, "generate"),
-    ],
-)
+@pytest.mark.parametrize(("tried", "new", "goes_to"), cases("graph/routing", "a correction reads or"))
 def test_a_correction_reads_or_is_asked_something_new(tried: list[Attempt], new: int, goes_to: str) -> None:
     state = State(held=scored(0.9, 0.8), available=10, attempts=tried, new_passages=new, models={"generator": "one"})
     assert after_rerank(state, Context()) == goes_to

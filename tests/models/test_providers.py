@@ -11,7 +11,6 @@ import pytest
 from pydantic import BaseModel
 
 from cragraph.models.chat import ChatCaller, ask
-from cragraph.models.replies import repetition
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 
@@ -75,23 +74,3 @@ def test_a_server_that_speaks_openai_writes_and_is_held_to_a_schema(monkeypatch:
         assert path == "/v1/chat/completions"
         assert body["response_format"]["json_schema"]["schema"]["required"] == ["score"]
         assert 77 in (body.get("max_tokens"), body.get("max_completion_tokens"))
-
-
-SENTENCE = "The loop stops when the confidence reaches the threshold. "
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        (f"Hello. {SENTENCE * 4}", f"Hello. {SENTENCE}".strip()),
-        (f"Hello. {SENTENCE * 3}The loop st", f"Hello. {SENTENCE}".strip()),
-        (f"Hello. {SENTENCE * 2}", None),
-        ("abc " * 100, "abc "),
-        ("-" * 300, None),
-        ("".join(f"{n}. {SENTENCE}\n" for n in range(1, 6)), f"1. {SENTENCE}"),
-        ("".join(f"{n}. Row {n} is unlike the others.\n" for n in range(1, 60)), None),
-        ("".join(f"Row {n} is unlike the others. " for n in range(60)), None),
-    ],
-)
-def test_a_reply_that_goes_round_in_circles_ends_after_the_first_round(text: str, kept: str | None) -> None:
-    assert text[: repetition(text)].strip() == (kept or "").strip()

@@ -10,6 +10,7 @@ from cragraph.graph.state import State
 from cragraph.loop import acts_of
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
+from tests.support.cases import cases
 from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
 
@@ -35,20 +36,7 @@ DOGS, WELCOME = "Can I come with my dog?", "Dogs are welcome."
 NO_DOGS = "No, dogs stay outside. [1]"
 
 
-@pytest.mark.parametrize(
-    ("size", "question", "chosen", "context", "calls"),
-    [
-        ("1.5B", QUESTION, {}, {}, 0),
-        ("8B", QUESTION, {}, {}, 0),
-        ("", QUESTION, {}, {}, 0),
-        ("3B", DOGS, {}, {}, 0),
-        ("8B", DOGS, {}, {}, 1),
-        ("8B", QUESTION, {"extractive_fallback": False}, {}, 1),
-        ("8B", QUESTION, {}, {"verify": False}, 1),
-        ("8B", QUESTION, {}, {"best_of": 2}, 2),
-        ("8B", QUESTION, {}, {"confidence_threshold": 0.999}, 1),
-    ],
-)
+@pytest.mark.parametrize(("size", "question", "chosen", "context", "calls"), cases("nodes/quoting", "a quotation"))
 def test_a_quotation_that_is_likelier_right_than_what_the_model_would_write_needs_no_call(
     size: str, question: str, chosen: dict[str, Any], context: dict[str, Any], calls: int
 ) -> None:

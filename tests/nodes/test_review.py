@@ -9,6 +9,7 @@ from langgraph.types import Command
 from cragraph.graph.context import Context
 from cragraph.types import IDK
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop
+from tests.support.cases import cases
 
 ASKS = Context(ask_on_low_confidence=True, max_crag_attempts=0)
 
@@ -35,17 +36,7 @@ class Reviewed:
         return dict(self.said["__interrupt__"][0].value)
 
 
-@pytest.mark.parametrize(
-    ("value", "answer", "issue"),
-    [
-        ("accept", SEA[:-1], "A person accepted this answer."),
-        (" Abstain ", IDK, "A person chose not to answer."),
-        ({"decisions": [{"type": "approve"}]}, SEA[:-1], "A person accepted this answer."),
-        ({"decisions": [{"type": "reject"}]}, IDK, "A person chose not to answer."),
-        ([{"type": "accept", "args": None}], SEA[:-1], "A person accepted this answer."),
-        ([{"type": "ignore", "args": None}], IDK, "A person chose not to answer."),
-    ],
-)
+@pytest.mark.parametrize(("value", "answer", "issue"), cases("nodes/review", "what a person chooses"))
 def test_what_a_person_chooses_is_the_response(value: Any, answer: str, issue: str) -> None:
     response = Reviewed().resume(value)
     assert answer in response["answer"]

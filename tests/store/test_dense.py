@@ -12,6 +12,7 @@ from cragraph.store import dense as module
 from cragraph.store.records import Floats
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
+from tests.support.cases import cases
 
 NUMBER = 1500
 
@@ -46,17 +47,7 @@ def nearest(vector: Floats, numbers: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("most", [1, 3000])
-@pytest.mark.parametrize(
-    ("where", "passing"),
-    [
-        ({"year": {"$gte": 1}}, [n for n in range(NUMBER) if n % 30 >= 1]),
-        ({"year": {"$in": [3, 9]}}, [n for n in range(NUMBER) if n % 30 in (3, 9)]),
-        ({"source": {"$eq": "17"}}, [17]),
-        ({"source": {"$in": ["17", "99", str(NUMBER - 1)]}}, [17, 99, NUMBER - 1]),
-        ({"year": {"$gt": 99}}, []),
-        (None, list(range(NUMBER))),
-    ],
-)
+@pytest.mark.parametrize(("where", "passing"), cases("store/dense", "however a filter"))
 def test_however_a_filter_is_worked_out_the_nearest_that_pass_are_found(
     years: Store, vector: Floats, where: dict[str, Any] | None, passing: list[int], most: int,
     monkeypatch: pytest.MonkeyPatch,

@@ -29,58 +29,12 @@ SS = ["supported", "supported"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "labels", "evidence", "text", "numbers"),
-    [
-        # right as they stand
-        (f"{REVENUE} [1]. {PHONE} [2].", SS, [0, 1], f"{REVENUE} [1]. {PHONE} [2].", [(1, 0), (2, 1)]),
-        # numbered by first appearance
-        (f"{PHONE} [2]. {REVENUE} [1].", SS, [1, 0], f"{PHONE} [1]. {REVENUE} [2].", [(1, 1), (2, 0)]),
-        # moved to the passage that supports
-        (f"{REVENUE} [3]. {PHONE} [1].", SS, [0, 1], f"{REVENUE} [1]. {PHONE} [2].", [(1, 0), (2, 1)]),
-        # names no passage at all: put right
-        (f"{REVENUE} [9]. {PHONE} [12].", SS, [0, 1], f"{REVENUE} [1]. {PHONE} [2].", [(1, 0), (2, 1)]),
-        # none was written
-        (f"{REVENUE}. {PHONE}.", SS, [0, 1], f"{REVENUE} [1]. {PHONE} [2].", [(1, 0), (2, 1)]),
-        # one is missing
-        (f"{REVENUE}. {PHONE} [2].", SS, [0, 1], f"{REVENUE} [1]. {PHONE} [2].", [(1, 0), (2, 1)]),
-        # the claim failed: its marker goes, and the blank before it
-        (
-            f"{REVENUE} [1]. Pigs fly [2].",
-            ["supported", "unsupported"],
-            [0, None],
-            f"{REVENUE} [1]. Pigs fly.",
-            [(1, 0)],
-        ),
-        (
-            f"{REVENUE} [1]. It launched in 1999 [2].",
-            ["supported", "contradicted"],
-            [0, 1],
-            f"{REVENUE} [1]. It launched in 1999.",
-            [(1, 0)],
-        ),
-        # of several, the ones that do not support go
-        (f"{REVENUE} [1, 3].", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        (f"{REVENUE} [1-3].", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        (f"{REVENUE} [2][1].", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        # after the full stop, without a blank, in other brackets, spelled out
-        (f"{REVENUE}. [1] {PHONE}. [2]", SS, [0, 1], f"{REVENUE}. [1] {PHONE}. [2]", [(1, 0), (2, 1)]),
-        (f"{REVENUE}[1].", ["supported"], [0], f"{REVENUE}[1].", [(1, 0)]),
-        (f"{REVENUE}【1†source】.", ["supported"], [0], f"{REVENUE}[1].", [(1, 0)]),
-        (f"{REVENUE} [Source: 1].", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        (f"{REVENUE} (Source: 1).", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        (f"{REVENUE} [^1].", ["supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        # partly supported: kept where it stands, never inserted
-        (f"{REVENUE} [1].", ["partially_supported"], [0], f"{REVENUE} [1].", [(1, 0)]),
-        (f"{REVENUE}.", ["partially_supported"], [0], f"{REVENUE}.", []),
-        # nothing to go by
-        ("", [], [], "", []),
-        ("Pigs fly.", ["unsupported"], [None], "Pigs fly.", []),
-    ],
+    ("answer", "labels", "evidence", "text", "numbers"), cases("verification/citations", "markers are verified moved")
 )
 def test_markers_are_verified_moved_dropped_inserted_and_numbered(
-    answer: str, labels: list[str], evidence: list[int | None], text: str, numbers: list[tuple[int, int]]
+    answer: str, labels: list[str], evidence: list[int | None], text: str, numbers: list[list[int]]
 ) -> None:
-    assert cited(answer, labels, evidence) == (text, numbers)
+    assert cited(answer, labels, evidence) == (text, [tuple(pair) for pair in numbers])
 
 
 @pytest.mark.parametrize("answer", cases("verification/citations", "brackets that"))

@@ -9,9 +9,8 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Answered, Notes
 from cragraph.testing import FakeJudge, HashEmbeddings
 from cragraph.types import IDK, AnswerSpan, Claim
-from cragraph.verification.claims import SentenceExtractor, uncovered_parts
+from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.verifier import Verifier, VerifierOptions
-from tests.support.cases import cases
 
 PASSAGES = as_passages([{"text": "Gold shines and is heavy.", "ticker": "AU"}, "Lead is heavy and dull."])
 ANSWER = "Gold shines. Lead floats."
@@ -169,14 +168,6 @@ def test_a_claim_is_judged_once_within_and_across_runs() -> None:
     assert [v["start"] for v in again.claims] == [0, 13]
     run(verifier, passages=PASSAGES[:1])
     assert len(judge.asked) == 4
-
-
-@pytest.mark.parametrize(("answer", "covered", "left"), cases("verification/engine", "statements that no claim"))
-def test_statements_that_no_claim_covers_are_named(answer: str, covered: list[str], left: list[str]) -> None:
-    claims = [Claim(text=t, start=answer.index(t), end=answer.index(t) + len(t), type="factual") for t in covered]
-    parts = uncovered_parts(answer, claims)
-    assert [part["text"] for part in parts] == left
-    assert all(answer[part["start"] : part["end"]] == part["text"] for part in parts)
 
 
 # -- does it answer the question? ------------------------------------------------------------------------------

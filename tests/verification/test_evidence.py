@@ -9,7 +9,7 @@ from cragraph.errors import WeightsError
 from cragraph.models.worth import BY_SIZE, LARGE, Worth
 from cragraph.passages import as_passages
 from cragraph.testing import verdict
-from cragraph.types import IDK, Label
+from cragraph.types import Label
 from cragraph.verification.evidence import (
     Judged,
     Written,
@@ -41,15 +41,7 @@ def test_a_capable_judge_counts_by_its_worst_verdict_and_by_whether_the_answer_a
     assert (updated(0.6, ratio) > 0.6) is more
 
 
-@pytest.mark.parametrize(
-    ("answer", "more"),
-    [
-        ("On weekdays it opens at 9:30. [1]", True),
-        ("It opens at six on Mondays.", False),
-        ("When does the shop open?", False),
-        (IDK, False),
-    ],
-)
+@pytest.mark.parametrize(("answer", "more"), cases("verification/evidence", "a quotation is surer"))
 @pytest.mark.parametrize("worth", [LARGE, *(worth for _, worth in BY_SIZE)])
 def test_a_quotation_is_surer_where_a_model_says_the_same_and_less_sure_where_it_says_something_else(
     answer: str, more: bool, worth: Worth

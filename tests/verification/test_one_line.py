@@ -139,22 +139,6 @@ def test_pruning_scores_what_is_left_as_if_it_had_been_the_answer(
     assert left.is_grounded is again.is_grounded is (round(again.confidence, 6) >= again.threshold)
 
 
-@pytest.mark.parametrize("policy", ["calibrated", "claims", "weighted", "reliability"])
-def test_an_answer_that_contradicts_itself_is_not_grounded_under_any_policy(policy: str) -> None:
-    passages = as_passages(["The mill has four wheels, says the mayor.", "The mill has six wheels, says the vicar."])
-    from cragraph.build import Parts
-    from cragraph.settings import Settings
-
-    verifier = Parts(Settings(store=None)).verifier
-    given: dict[str, Any] = {"policy": policy, "judge": "lexical"}
-    found = verifier("", "The mill has four wheels. The mill has six wheels.", passages, Notes(), **given)
-    alone = verifier("", "The mill has four wheels.", passages, Notes(), **given)
-    assert "The answer contradicts itself" in found.issues
-    assert found.confidence < alone.confidence
-    if policy in ("calibrated", "claims"):
-        assert not found.is_grounded
-
-
 def test_the_same_answer_gives_the_same_figures_bit_for_bit() -> None:
     from cragraph.build import Parts
     from cragraph.settings import Settings

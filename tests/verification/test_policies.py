@@ -27,28 +27,7 @@ RELIABLE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("labels", "confidence"),
-    [
-        ([S], 1.0),
-        ([S, S, S, S, S], 1.0),
-        ([S, S, S, S, U], 0.7),  # 4/5 - 0.1
-        ([S, S, S, U], 0.65),  # 3/4 - 0.1
-        ([S, U], 0.4),  # 1/2 - 0.1
-        ([S, S, U, U], 0.3),  # 2/4 - 0.2
-        ([U], 0.0),  # 0 - 0.1, clamped
-        ([S, S, S, S, P], 1.0),  # 4.5/5 + 0.1
-        ([S, P], 0.85),  # 1.5/2 + 0.1
-        ([P], 0.6),  # 0.5 + 0.1
-        ([P, P, U], 0.233333333),  # 1/3 - 0.1
-        ([S, C], 0.4),  # contradicted counts as unsupported
-        ([S, U, C], 0.133333333),  # 1/3 - 0.2
-        ([S, J], 0.5),  # neither penalty nor bonus
-        ([J], 0.0),
-        ([J, J], 0.0),
-        ([], 0.0),  # nothing to be confident of
-    ],
-)
+@pytest.mark.parametrize(("labels", "confidence"), cases("verification/policies", "the claims policy gives"))
 def test_the_claims_policy_gives_the_hand_computed_value(labels: list[str], confidence: float) -> None:
     assert calculate_confidence(labels) == pytest.approx(confidence, abs=1e-9)
     assert POLICIES["claims"]([verdict(label) for label in labels]) == pytest.approx(confidence, abs=1e-9)

@@ -9,6 +9,7 @@ from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings, quoted, verdict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, key_claims
 from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness
+from tests.support.cases import cases
 
 
 def test_relevance_is_the_similarity_of_question_and_answer_and_needs_a_question(material) -> None:
@@ -65,20 +66,7 @@ def passage(**scores: object) -> dict[str, object]:
     return {"text": f"t{scores}", **scores}
 
 
-@pytest.mark.parametrize(
-    ("passages", "quality"),
-    [
-        ([], 0.0),
-        ([passage(retrieval_score=0.8), passage(retrieval_score=0.4)], 0.6),
-        ([passage(retrieval_score=0.8, rerank_score=0.2)], 0.2),
-        ([passage(relevance_score=0.9)], 0.9),
-        ([passage()], 0.5),
-        ([passage(), passage(retrieval_score=1.0)], 0.75),
-        ([passage(relevance_score=7)], 1.0),
-        ([passage(relevance_score="high")], 0.5),
-        ([passage(rerank_score=0.0, retrieval_score=0.9)], 0.0),
-    ],
-)
+@pytest.mark.parametrize(("passages", "quality"), cases("verification/signals_sources", "retrieval quality"))
 def test_retrieval_quality_is_the_mean_score_and_a_half_for_what_has_none(passages, quality: float, material) -> None:
     assert SIGNALS["retrieval_quality"](material(passages=passages)) == pytest.approx(quality)
 

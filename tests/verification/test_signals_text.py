@@ -4,7 +4,6 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.testing import verdict
-from cragraph.types import IDK
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, issues_of, keyword_overlap
 from cragraph.verification.signals.wording import (
     UNCERTAINTY_PHRASES,
@@ -59,24 +58,7 @@ def test_which_fields_identify_a_source_is_a_setting(material) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "question", "value"),
-    [
-        ("", "What is it?", 0.0),
-        (IDK, "What is it?", 0.0),
-        ("I don't know.", "What is it?", 0.0),
-        ("I don’t know what it is.", "What is it?", 0.0),
-        ("The passages do not mention it.", "What is it?", 0.0),
-        ("It is unknown to most people what it is about.", "", 1.0),
-        (
-            "Sliding window attention limits each token's attention to a window.",
-            "What is sliding window attention?",
-            1.0,
-        ),
-        ("Paris.", "What is the capital of France?", 0.4 / 8 + 0.2),
-        ("It limits what each token can see of", "", 0.7),  # eight words, cut off
-        ("It limits what each token can see now.", "", 1.0),
-        ("It limits what each token can see now [1].", "", 1.0),
-    ],
+    ("answer", "question", "value"), cases("verification/signals_text", "completeness weighs substance finish")
 )
 def test_completeness_weighs_substance_finish_and_the_questions_words(
     answer: str, question: str, value: float, material
