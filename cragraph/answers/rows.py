@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.language.cells import Cell, cells, rows_of, said
 from cragraph.language.facts.dates import dates
-from cragraph.language.headers import MEANINGS, UNITS, meant_by, read_header
+from cragraph.language.headers import UNITS, meant_by, read_header
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans
@@ -156,7 +156,7 @@ class _RowQuestion:
         asked = question.text
         for phrase, word in _PHRASES:
             asked = phrase.sub(word, asked)
-        self.words = frozenset(map(_base, asked_words(asked)))
+        self.words = frozenset(asked_words(asked))
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
         self.dates = [fact for fact in dates(question.text) if fact.kind == "date" and fact.date[1]]
@@ -341,10 +341,3 @@ _TYPED: Final = {
     Kind.PERCENT: lambda value: _FIGURE.fullmatch(value) is not None,
 }
 """The form of the answering cell, by kind of question."""
-
-
-def _base(word: str) -> str:
-    """The adjective of a comparative or superlative, as a stem: "cheapest" is "cheap", "bigger" is "big"."""
-    plain = re.sub(r"(?<=\w{3})(?:est|er)$", "", word)
-    plain = plain[:-1] if plain != word and plain[-1] == plain[-2] and plain[-1] not in "ls" else plain
-    return plain if plain != word and any(plain in group for group in MEANINGS) else word

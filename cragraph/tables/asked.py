@@ -105,9 +105,6 @@ QUALIFIES: Final = frozenset(words_of("qualifies"))
 RATES: Final = frozenset({"per", "each", "every"})
 
 
-NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
-
-
 class Token(NamedTuple):
     """A word of the question: as written, its stem, and its place."""
 

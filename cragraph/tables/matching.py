@@ -9,7 +9,7 @@ from cragraph.language.facts.numbers import value_of
 from cragraph.language.headers import UNITS as HEADING_UNITS
 from cragraph.language.headers import meant_by
 from cragraph.language.lexicon import LEXICON
-from cragraph.language.tables import Column, Table
+from cragraph.language.tables import NO, Column, Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ASKS,
@@ -18,7 +18,6 @@ from cragraph.tables.asked import (
     GENERIC,
     GROWS,
     MONTHS,
-    NO,
     PERIOD,
     PLAIN,
     QUALIFIES,
