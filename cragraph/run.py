@@ -33,7 +33,8 @@ MOST_WAITING: Final = 100  # waiting runs that are kept for a person's decision 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a run. `begin` and `node` name a node, the latter with a line in `text`; `token` is a piece of text.
+    """An event of a run. `begin` and `node` name a node, the latter with a line in `text`; `token` is a piece
+    of text that a node writes: `finalize` the decided answer, any other node a draft.
 
     The last event is `done`, with the response and the passages read; or `review`, with the data for a person's
     decision as the response, and the name of the waiting run as `text`.
@@ -47,8 +48,8 @@ class Event:
 
 
 Steps = Iterator[tuple[str, Any]]
-"""The steps of a run: ("begin", node), ("token", text), ("node", (node, update)), ("state", fields), and ("review",
-fields) if it waits for a person."""
+"""The steps of a run: ("begin", node), ("token", (node, text)), ("node", (node, update)), ("state", fields), and
+("review", fields) if it waits for a person."""
 
 _OPEN: Final[set[Any]] = set()
 """The open streams of graphs, kept here so that the garbage collector does not close them."""
@@ -72,7 +73,7 @@ def streamed(graph: Any, inputs: Any, context: Context, thread: str = "") -> Ste
             elif kind == "values":
                 yield "state", event
             elif kind == "messages" and isinstance(event[0].content, str) and event[0].content:
-                yield "token", event[0].content
+                yield "token", (event[1].get("langgraph_node", ""), event[0].content)
             elif kind == "updates" and "__interrupt__" in event:
                 waits = True
                 yield "review", event["__interrupt__"][0].value
@@ -113,7 +114,7 @@ def events(steps: Steps, run: str = "", *, hides: bool = False) -> Iterator[Even
         if kind == "begin":
             yield Event("begin", what)
         elif kind == "token":
-            yield Event("token", text=what)
+            yield Event("token", *what)
         elif kind == "state":
             response, taken = what, what.get("timings_ms", {})
             read |= {p["chunk_id"]: p for attempt in what.get("attempts", []) for p in attempt.get("context", [])}

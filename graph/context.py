@@ -201,8 +201,8 @@ class Context(BaseModel):
         default=DEFAULT_THRESHOLD,
         ge=0,
         le=1,
-        description="Smallest confidence with which an answer is accepted. Below it the answer is corrected; what "
-        "then happens says `on_low_confidence`. A threshold that is set replaces one that `cragraph calibrate` fitted.",
+        description="Smallest confidence with which an answer is accepted. Below it the answer is corrected, then "
+        "handled by `on_low_confidence`. A threshold that is set replaces one that `cragraph calibrate` fitted.",
     )
     max_crag_attempts: int = Field(
         default=2, ge=0, le=MAX_ATTEMPTS, description="How many times an answer may be corrected; 0 corrects none."

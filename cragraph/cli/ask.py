@@ -22,6 +22,7 @@ from cragraph.models.servers import ollama_hint
 from cragraph.private import check_output
 from cragraph.run import Assistant, Event
 
+DECIDING: Final = "finalize"
 UNCHECKED: Final = "draft, not checked yet: "
 EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
 """Exit codes by decision; any other answer exits with 0."""
@@ -111,6 +112,8 @@ def shown(run: Iterator[Event], *, quiet: bool, stream_tokens: bool = True) -> E
     writing = False
     with stopping_calls(), ExitStack() as shows:
         for event in run:
+            if event.kind == "token" and event.node == DECIDING:
+                continue  # the decided answer, which is printed whole
             if event.kind == "token":
                 if live and not writing:
                     shows.close()

@@ -139,8 +139,8 @@ def show_verification(result: dict[str, Any]) -> None:
         console.print("No claim was found in the answer.")
     console.print()
     console.print(Text(standing(decision), style=DECIDED[decision["outcome"]]))
-    if not accepted:
-        console.print(Text(decision["why"], style="yellow"))
+    for why in further([] if accepted else [decision["why"]], decision):
+        console.print(Text(why, style="yellow"))
     show_faults(console, result)
 
 

@@ -74,6 +74,7 @@ async function run(url, body, question) {
         step.className = ""; step.textContent = `${data.node}: ${data.text}`;
         show($("draft"), false); $("draft").textContent = "";
       } else if (kind === "token") {
+        $("draft").classList.toggle("unchecked", data.node !== "finalize");
         $("draft").textContent += data.text; show($("draft"), true);
       } else {
         document.querySelector(".waits")?.remove();

@@ -406,7 +406,7 @@ def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument])
         return sources
     sources = sorted({d.source for d in documents if given in (d.filename, filename_of(d.source))})
     if not sources:
-        raise InputError(f"nothing in the store came from {given}; `cragraph docs` lists what is in it.")
+        raise InputError(f"The store has no document {given}: `cragraph docs` lists its documents.")
     if len(sources) > 1:
         raise InputError(
             f"{len(sources)} documents in the store are called {given}; wanted one of {', '.join(sources)}: give its "

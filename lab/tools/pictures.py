@@ -26,7 +26,7 @@ from cragraph.api import drawn
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 QUESTION = "When does the loop stop?"
-FILES = ROOT / "benchmarks" / "computed" / "dev" / "files"
+FILES = ROOT / "lab" / "benchmarks" / "computed" / "dev" / "files"
 FIGURE = "How much did the incidents with an injury cost in total?"
 WRONG = "The loop runs four times at most. It stops when the confidence reaches the threshold."
 

@@ -278,7 +278,7 @@ def test_names_of_files_are_no_markup(shell: Shell, notes: Path) -> None:
     assert shell("ingest", str(notes)).code == 0
     assert str(odd) in "".join(shell("docs").out.splitlines())
     assert (unknown := shell("forget", r"x\[/red]")).code == 2
-    assert r"nothing in the store came from x\[/red]" in unknown.err
+    assert r"The store has no document x\[/red]" in unknown.err
     assert shell("forget", str(odd)).code == 0
 
 
