@@ -190,7 +190,10 @@ class _RowQuestion:
             return None
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
-        looked = _looked_up([(self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+        whole = len(chosen) > 1 and self.question.wants_rows
+        looked = _looked_up(
+            [(fit.row if whole else self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth
+        )
         return replace(looked, doubted=any(fit.doubted for fit in chosen))
 
     def _told(self, fit: _Fit) -> Candidate:
@@ -221,7 +224,10 @@ class _RowQuestion:
         column = self._asked_column({row[place].name for place in naming}, row)
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
-        chance, names = self._chance(named, whole, cell is not None), tuple(row[place] for place in sorted(naming))
+        chance, names = (
+            self._chance(named, whole, cell is not None or self.question.wants_rows),
+            tuple(row[place] for place in sorted(naming)),
+        )
         doubted = cell is not None and self._by_unit(cell.name)
         return _Fit(min(chance, DOUBTED) if doubted else chance, candidate, cell, min(naming), names, doubted)
 

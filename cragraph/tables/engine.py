@@ -354,7 +354,7 @@ class _Engine:
     def _having(self, one: Condition) -> str:
         """What rows have that pass a condition: "the place Yard", "a cost above £60", "yes for injury"."""
         column, (name, values) = self.table.columns[one["column"]], _condition(one)
-        if one["test"] == "=" and column.kind in ("flag", "date"):
+        if one["test"] == "=" and column.kind != "text":
             return f"{values} for {name}"
         if one["test"] == "=":
             return f"the {name} {values}"

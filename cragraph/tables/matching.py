@@ -42,6 +42,8 @@ _ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"
 PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
 NEAR: Final = 0.55  # least cosine of a word that means a column without naming it
 MOST_VALUES: Final = 5_000  # different values of a column whose every word is held against the question
+_SOLD_OUT: Final = re.compile(r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock))\b")
+_STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory", re.I)
 DERIVED: Final = 5  # least letters of a word that counts as the root of a longer one
 
 
@@ -195,6 +197,14 @@ class Matching:
                 condition: Condition = {"column": column.name, "test": "=", "values": [str(number)]}
                 return [NamedColumn(condition, frozenset({n, n + 1}), False, False)]
         return []
+
+    def sold_out(self) -> list[NamedColumn]:
+        """The rows of which nothing is in stock, if the question asks for those."""
+        stock = next((c for c in self.number if _STOCK.search(c.name)), None)
+        if stock is None or not (said := _SOLD_OUT.search(self.asked.lower)):
+            return []
+        condition: Condition = {"column": stock.name, "test": "=", "values": ["0"]}
+        return [NamedColumn(condition, frozenset(self.within(*said.span())), False, False)]
 
     def flags(self, among: set[int]) -> list[NamedColumn]:
         """Yes-or-no columns that the question names, and whether it wants the no."""

@@ -271,7 +271,7 @@ class _Over(Matching):
         if asked.compared:
             compared = self.compared(self.every - used_by(named))
             return self._reading("list", None, [*named, compared]) if compared is not None else None
-        head = self.head()
+        head, named = self.head(), [*named, *self.sold_out()]
         if head is None or not named or not (self.is_subject(self.at[head]) or self.is_row_name([self.at[head]])):
             return None
         words = {head}

@@ -81,6 +81,15 @@ def test_two_figures_of_a_text_and_a_table_are_both_cited(assistant: Assistant) 
     }
 
 
+def test_what_is_sold_out_is_what_none_is_left_of(tmp_path: Path) -> None:
+    (tmp_path / "glazes.csv").write_text("code,glaze,stock_kg\nG1,Moss,0\nG2,Night Blue,8\nG3,Charcoal,0\n")
+    made = Assistant(load_settings(store=str(tmp_path / "store")))
+    made.ingest([tmp_path / "glazes.csv"])
+    response = ask(made, "Which glazes are sold out?")
+    assert response["computed"]["labels"] == ["G1, Moss", "G3, Charcoal"]
+    assert response["accepted"]
+
+
 def test_a_figure_that_a_text_states_is_not_computed(assistant: Assistant) -> None:
     response = ask(assistant, "How many tools does the library own?")
     assert response["computed"] is None
