@@ -119,3 +119,10 @@ def test_what_was_decided_on_an_attempt_decides_and_nothing_else(line: float, go
 def test_the_table_of_edges_holds_every_node_and_leads_to_no_other() -> None:
     assert {name for edge in EDGES.values() for name in edge.to} | {FIRST} == EDGES.keys()
     assert [name for name, edge in EDGES.items() if len(edge.to) > 1] == [name for name, e in EDGES.items() if e.by]
+
+
+def test_it_stops_at_the_deadline_and_after_a_part_failed() -> None:
+    late = State(started=1.0, attempts=attempts(0.1))
+    assert after_verify(late, Context(deadline_s=1.0)) == "finalize"
+    assert after_verify(late, Context()) == "requery"
+    assert after_verify(State(halted="the model is gone", attempts=attempts(0.1)), Context()) == "finalize"

@@ -134,3 +134,12 @@ def test_a_citation_names_the_heading_that_its_quote_stands_under() -> None:
         held = {**verdict("supported", said), "evidence": quoted(passages, 0, said)}
         [citation] = cite(f"{said} [1]", [held], passages)[1]
         assert (citation["metadata"]["heading"], "headings" in citation["metadata"]) == (heading, False)
+
+
+def test_at_most_five_passages_are_cited_and_further_markers_go() -> None:
+    passages = as_passages([f"Metal number {n} is heavy." for n in "abcdefg"])
+    answer = " ".join(f"Metal number {n} is heavy." for n in "abcdefg")
+    text, citations = cite(answer, judged(answer, ["supported"] * 7, passages, list(range(7))), passages)
+    assert [c["number"] for c in citations] == [1, 2, 3, 4, 5]
+    assert text.endswith("Metal number e is heavy [5]. Metal number f is heavy. Metal number g is heavy.")
+    assert len(cite(answer, judged(answer, ["supported"] * 7, passages, list(range(7))), passages, most=2)[1]) == 2
