@@ -126,3 +126,9 @@ def test_it_stops_at_the_deadline_and_after_a_part_failed() -> None:
     assert after_verify(late, Context(deadline_s=1.0)) == "finalize"
     assert after_verify(late, Context()) == "requery"
     assert after_verify(State(halted="the model is gone", attempts=attempts(0.1)), Context()) == "finalize"
+
+
+def test_a_mode_asks_for_no_more_passages_than_there_are_but_high_does() -> None:
+    state = State(held=scored(0.9), available=1)
+    assert after_rerank(state, Context()) == "generate"
+    assert after_rerank(state, Context(mode="high")) == "finalize"

@@ -120,3 +120,8 @@ def test_what_is_left_is_worth_no_more_than_the_reader_makes_of_the_whole(read: 
     _, left = pruned_verification("Gold shines. Pigs fly.", whole, {})
     assert left.confidence <= most
     assert left.accepted is (left.confidence >= 0.9)
+
+
+def test_statements_without_a_verdict_and_opinions_alone_are_nothing_to_return() -> None:
+    assert prune("Gold shines.", []) == ("", [])
+    assert prune("I like gold.", [verdict(text="I like gold.", type="opinion")]) == ("", [])
