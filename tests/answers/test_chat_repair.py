@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph.answers.chat_answerer import ROOM, ChatGenerator, settled
+from cragraph.answers.excerpts import BUDGET, FRAME, excerpts
 from cragraph.build import Parts
 from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller
@@ -26,6 +27,15 @@ QUESTION = "Why did the insurance get dearer?"
 WHY = "The yearly premium rises from £1,130 to £1,205 because a second kiln was added."
 PASSAGES = as_passages(["The studio opens at nine and closes at six.", WHY, "The roof was repaired in May."])
 EXAMPLE = "The bridge was rebuilt in 1894. [2]"
+
+
+LONG = as_passages(
+    [
+        "The choir sings on Mondays. " * 12 + "The premium rises because of a second kiln. " + "Tea is served. " * 30,
+        "The bakery sells bread. " * 40,
+        "item | price\nclay | 4\nglaze | 7\n" + "\n".join(f"tool {n} | {n}" for n in range(60)),
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +152,12 @@ def test_what_stays_broken_is_taken_from_the_passages_and_said(server: OllamaSer
     answer, notes = written(server, ranker)
     assert WHY in answer
     assert any("twice; the answer is what the passages say" in sentence for sentence in notes.sentences)
+
+
+def test_what_is_sent_holds_what_may_answer_and_little_else(ranker: Any) -> None:
+    question = "Why does the premium rise?"
+    chosen = excerpts(question, LONG, [ranker(question, LONG)], ranker.embeddings)
+    texts = [one.passage["text"] for one in chosen]
+    assert "because of a second kiln" in texts[0]
+    assert sum(estimated_tokens(text) for text in texts) <= BUDGET + FRAME
+    assert not any("tool 59" in text for text in texts)
