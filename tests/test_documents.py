@@ -100,6 +100,7 @@ def one_page(text: str) -> bytes:
 
 @pytest.mark.server
 @pytest.mark.enable_socket
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a snippet closes no client of its own
 @pytest.mark.parametrize("name", [name for name in TEXTS if python_of(name)])
 def test_the_snippets_of_a_document_run_one_after_another(
     name: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
