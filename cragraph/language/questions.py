@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from cragraph.language.lexicon import LEXICON
+from cragraph.language.lexicon import LEXICON, pattern
+from cragraph.language.markers import without_markers
 from cragraph.language.words import slipped
 
 ASKING: Final = r"(?:what|which|who|whom|whose|when|where|why|how)"
@@ -100,6 +101,16 @@ def read_question(text: str) -> Question:
 def asks_whether(question: str) -> bool:
     """Whether a question is answered by yes or no; a question with a choice ("or") is not."""
     return _WHETHER.match(question) is not None
+
+
+_ASKS_WHEN: Final = pattern("asks_when")
+_A_TIME: Final = pattern("a_time")
+
+
+def lacks_time(question: str, answer: str) -> bool:
+    """Whether a question asks when something happened, and the answer has no word of a time and no figure."""
+    asked = any(_ASKS_WHEN.search(part) for part in split_question(question))
+    return asked and not _A_TIME.search(without_markers(answer))
 
 
 MOST_PARTS: Final = 8  # parts of a question at most; a question with more is read as one

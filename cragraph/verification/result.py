@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, Self
 
 from cragraph.language.markers import without_markers
+from cragraph.language.questions import lacks_time
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import shortened
 from cragraph.passages import doubts_of
@@ -111,6 +112,7 @@ WEIGHTED: Final[Mapping[str, str]] = {
 
 UNCHECKED: Final = "Part of the answer was not checked"
 DIFFER: Final = "The documents answer this differently"
+NO_TIME: Final = "The question asks when, and the answer states no time."
 UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` removes with their sentences
 _WIDTH: Final = 88
 
@@ -214,6 +216,8 @@ class Verification:
         read = [p for p in places if p["passage"] < len(self.passages)]
         found = [doubts_of(self.passages[p["passage"]], p["start"], p["end"]) for p in read]
         own = [claim.get("doubts", []) for claim in self.claims]
+        if self.claims and lacks_time(self.question, self.answer):
+            own.append([NO_TIME])
         return list(dict.fromkeys(doubt for doubts in [*own, *found] for doubt in doubts))
 
     @property

@@ -4,7 +4,7 @@ import pytest
 
 from cragraph.passages import as_passages, doubts_of
 from cragraph.testing import quoted, verdict
-from cragraph.verification.result import Verification
+from cragraph.verification.result import NO_TIME, Verification
 from tests.support.cases import cases
 
 PASSAGES = as_passages(["Revenue was $394 billion.", "Costs fell."])
@@ -105,3 +105,22 @@ def test_an_answer_that_rests_on_a_doubtful_reading_is_not_accepted() -> None:
              {"chunk_id": "b", "start": 9, "end": 14, "from": 0}]  # fmt: skip
     found = [doubts_of({**sure, "parts": parts}, *place) for place in ((0, 3), (3, 9), (9, 14))]
     assert found == [about["doubts"], ["A page is missing."], []]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "outcome"),
+    [
+        ("When did the mill burn down?", "The mill burned down to its stone walls [1].", "doubtful"),
+        ("When did the mill burn down?", "The mill burned down in the winter after the flood [1].", "accepted"),
+        ("Who built the mill, and when did it burn down?", "Aske built the mill, and it burned down.", "doubtful"),
+        ("In which year did it burn down?", "The mill burned down in 1893.", "accepted"),
+        ("When should the sluice be opened?", "Open the sluice if the pond is full.", "accepted"),
+        ("Did the mill burn down?", "The mill burned down to its stone walls.", "accepted"),
+    ],
+)
+def test_an_answer_without_a_time_to_a_question_for_one_is_not_accepted(
+    question: str, answer: str, outcome: str
+) -> None:
+    found = Verification(0.97, (verdict("supported"),), question=question, answer=answer)
+    assert found.decision.outcome == outcome
+    assert (NO_TIME in found.doubts) == (outcome == "doubtful")
