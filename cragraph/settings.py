@@ -293,7 +293,7 @@ def in_file(path: Path | None) -> dict[str, Any]:
     if isinstance(block := data.get("verification"), Mapping):
         del data["verification"]
         data = {"verify" if name in ("enabled", "enable") else name: value for name, value in block.items()} | data
-    return data
+    return {str(name).lower(): value for name, value in data.items()}  # as pydantic reads the names
 
 
 def explained(error: ValidationError, explicit: Mapping[str, Any], called: Mapping[str, str]) -> str:

@@ -39,7 +39,9 @@ def harmless(name: str, value: Any) -> bool:
     if value in (None, ""):
         return True
     if name == "store":
-        return ":" not in str(value) and Path(str(value)).resolve().is_relative_to(Path().resolve())
+        place = str(value)  # `~` is expanded where the store is opened
+        plain = not {":", "\0"} & {*place} and place[0] != "~"
+        return plain and Path(place).resolve().is_relative_to(Path().resolve())
     if name == "judge":
         return ":" not in str(value)
     return name not in PERSONS and (name not in BUILT_IN or value in BUILT_IN[name])

@@ -71,7 +71,8 @@ class Columns:
             if len(part) == PART:
                 made._pack(part, growing)
                 part = []
-        made._pack(part, growing)
+        if part:
+            made._pack(part, growing)
         made.profiles = [column.profile(name) for name, column in growing.items()]
         return made
 

@@ -22,6 +22,7 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 MOST: Final = 20  # rows that a value may be in for it to name them
 Parts = Callable[..., Iterator[Packed]]
 """Reads the parts of a column, by its number, in order; or one part, by its own."""
+BY_ROW: Final = ("row", "chunk_index")  # fields of a passage, other than columns, that rows differ in
 _SHORTEST: Final = 3  # signs of a value that names a row
 
 
@@ -128,13 +129,19 @@ class KeptTable:
         if key in ("$and", "$or"):
             joined = np.logical_and if key == "$and" else np.logical_or
             return cast(Mask, joined.reduce([self.passing(part) for part in wanted]))
-        if (number := self._fields().get(key)) is None:
-            return np.full(self.size, fits(self.row(0), where))
-        values, codes = self._loaded(number)
         holder = self.row(0)
+        if (number := self._fields().get(key)) is None:
+            if key not in BY_ROW:
+                return np.full(self.size, fits(holder, where))
+            rows = (self._numbered(holder, row) for row in range(self.size))
+            return np.fromiter((fits(row, where) for row in rows), dtype=bool, count=self.size)
+        values, codes = self._loaded(number)
         metadata = ({key: value_of(value)} if value else {} for value in values)
         passes = [fits(cast(Passage, {**holder, "metadata": one}), where) for one in metadata]
         return cast(Mask, np.array(passes, dtype=bool)[codes])
+
+    def _numbered(self, holder: Passage, row: int) -> Passage:
+        return cast(Passage, {**holder, "chunk_index": row, "metadata": {"row": row + 1}})
 
     # -- as others take it -------------------------------------------------------------------------------------
 

@@ -34,6 +34,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "folder"
 
 
+@pytest.mark.parametrize("file", ["cragraph.yaml", ".env"])
+def test_capital_letters_let_a_folder_set_no_more(folder: Path, file: str) -> None:
+    sign = ": " if file == "cragraph.yaml" else "="
+    prefix = "" if file == "cragraph.yaml" else "CRAG_"
+    (folder / file).write_text(f"{prefix}RETRIEVER{sign}notes:make\n{prefix}Model{sign}openai:gpt-4o\n")
+    assert (load_settings().retriever, load_settings().model) == (None, None)
+    (folder / "cragraph.yaml").write_text("verification: {RETRIEVER: notes:make}\n")
+    assert load_settings().retriever is None
+
+
+@pytest.mark.parametrize(("line", "said"), [("5: x", "unknown setting '5'"), ("Top: 1", "unknown setting 'top'")])
+def test_a_name_that_is_no_setting_is_told(folder: Path, line: str, said: str) -> None:
+    (folder / "cragraph.yaml").write_text(line)
+    with pytest.raises(SettingsError, match=said):
+        load_settings()
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("file", ["cragraph.yaml", ".env"])
 def test_a_folder_sets_nothing_of_that_and_it_is_said_once(
@@ -91,7 +108,7 @@ def test_a_store_in_the_folder_counts_and_a_link_out_of_it_does_not(folder: Path
     (folder / "out").symlink_to(folder.parent)
     assert harmless("store", "notes/db")
     assert not any(
-        harmless("store", place) for place in ("out/db", "/tmp/db", "~/../db/../..", "http://x:1", "chroma:db")
+        harmless("store", place) for place in ("out/db", "/tmp/db", "~/db", "a\0b", "~/../db/../..", "http://x:1", "chroma:db")
     )
     assert {"retriever", "token", "model"} <= PERSONS
 

@@ -12,6 +12,7 @@ import pytest
 
 from cragraph import create_graph, load_settings
 from cragraph.documents import Limits
+from cragraph.documents.columns import PART
 from cragraph.errors import StoreError
 from cragraph.run import Assistant
 from cragraph.store import Store, forget, ingest, open_store
@@ -186,3 +187,21 @@ def test_a_column_that_only_later_rows_have_is_empty_in_the_others(tmp_path: Pat
         ingest(source, store, limits=SMALL)
         assert total(store, source) == [str(sum(range(30_001, 40_001)))]
         assert [p["text"] for p in store.lexical("robin 29999", 1)] == ["bird: robin 29999"]
+
+
+def test_rows_that_fill_their_parts_to_the_last_are_filtered_and_computed(tmp_path: Path) -> None:
+    source = birds(tmp_path / "birds.csv", PART)
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(source, store, limits=SMALL)
+        [table] = store.tables(source.as_posix(), {"ring": f"R{PART}"})
+        assert (table.size, table.cite(0)["quote"]) == (1, f"bird: robin {PART} | ring: R{PART} | grams: {PART}.5")
+
+
+@pytest.mark.parametrize(
+    ("where", "rows"),
+    [({"row": {"$lte": 3}}, 3), ({"chunk_index": 0}, 1), ({"row": 51}, 0), ({"$and": [{"row": 7}]}, 1)],
+)
+def test_a_filter_by_what_is_no_column_narrows_the_rows_too(kept: Path, where: dict[str, Any], rows: int) -> None:
+    with open_store(kept / "store", HashEmbeddings(48)) as store:
+        tables = store.tables((kept / "birds.csv").as_posix(), where)
+        assert [table.size for table in tables] == [rows] * bool(rows)
