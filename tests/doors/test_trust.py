@@ -108,7 +108,8 @@ def test_a_store_in_the_folder_counts_and_a_link_out_of_it_does_not(folder: Path
     (folder / "out").symlink_to(folder.parent)
     assert harmless("store", "notes/db")
     assert not any(
-        harmless("store", place) for place in ("out/db", "/tmp/db", "~/db", "a\0b", "~/../db/../..", "http://x:1", "chroma:db")
+        harmless("store", place)
+        for place in ("out/db", "/tmp/db", "~/db", "a\0b", "~/../db/../..", "http://x:1", "chroma:db")
     )
     assert {"retriever", "token", "model"} <= PERSONS
 
