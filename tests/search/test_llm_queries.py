@@ -60,7 +60,13 @@ def test_a_follow_up_is_made_to_stand_alone(server: OllamaServer, messages: list
 def test_what_a_model_said_to_search_for_is_searched_without_another_call(server: OllamaServer, who: str) -> None:
     requery = Requery(ChatQueries(caller(server)), lambda question, answer: [], Plain())
     said = ["loan period", "how long a tool may be kept", "keep tool"]
-    attempt: dict[str, Any] = {"attempt": 1, "answer": IDK, "confidence": 0.0, "queries": ["keep a tool"]}
+    attempt: dict[str, Any] = {
+        "attempt": 1,
+        "answer": IDK,
+        "confidence": 0.0,
+        "accepted": False,
+        "queries": ["keep a tool"],
+    }
     if who == "the model that judged":
         attempt["read"] = {"judged": {"answers": "part", "open": "how long", "search": said}}
     state = State(question="how long can i keep a tool", attempts=[cast(Attempt, attempt)])
