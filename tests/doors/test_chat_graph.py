@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessageChunk
 
 from cragraph.api import create_graph
 from cragraph.errors import ModelNotFoundError
@@ -91,7 +92,7 @@ def test_the_streamed_form_shows_the_decided_answer_word_by_word_no_draft_and_no
 ) -> None:
     server.play(script([WRONG, HALF, RIGHT]))
     given = {"question": QUESTION, "passages": PASSAGES}
-    streamed: list[str] = []
+    streamed: list[AIMessageChunk] = []
     state: dict[str, Any] = {}
     for mode, part in graph(server).stream(given, stream_mode=["messages", "values"]):
         if mode == "values":
@@ -99,11 +100,13 @@ def test_the_streamed_form_shows_the_decided_answer_word_by_word_no_draft_and_no
             continue
         message, metadata = part
         assert metadata["langgraph_node"] == "finalize"
-        streamed.append(message.text)
+        streamed.append(message)
     assert state["degraded"] == []  # a correction that stopped says why
     assert [attempt["answer"] for attempt in state["attempts"]] == [WRONG, HALF, RIGHT]
-    assert "".join(streamed) == state["answer"] == RIGHT
+    assert sum(streamed[1:], streamed[0]).content == state["answer"] == RIGHT
     assert len(streamed) >= len(RIGHT.split())
+    assert len({chunk.id for chunk in streamed}) == 1
+    assert [chunk.chunk_position for chunk in streamed] == [None] * (len(streamed) - 1) + ["last"]
     assert kinds(server.chats).count("claims") == 3
 
 
