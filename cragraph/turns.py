@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from cragraph.errors import InputError
 from cragraph.passages import as_passages
 from cragraph.types import Passage
 
@@ -113,13 +114,25 @@ def last_answer(messages: Sequence[Any]) -> Mapping[str, Any]:
     """
     for message in reversed(messages):
         if isinstance(message, Mapping) and message.get("role") in ("assistant", "ai"):
-            found = {"answer": message.get("content", ""), "citations": message.get("citations") or []}
+            found = {"answer": message.get("content", ""), "citations": _checked(message.get("citations") or [])}
             return found | {"asked": message.get("asked", "")}
         kept = getattr(message, "additional_kwargs", None)
         if getattr(message, "type", "") == "ai":
             own = kept if isinstance(kept, Mapping) else {}
             return {"answer": getattr(message, "content", ""), "citations": [], "asked": ""} | dict(own)
     return {}
+
+
+def _checked(citations: Any) -> Any:
+    """The citations that came with a message; InputError where they are no citations."""
+    for one in citations if isinstance(citations, list | tuple) else [citations]:
+        known = isinstance(one, Mapping) and isinstance(one.get("metadata") or {}, Mapping)
+        if not known or not isinstance(one.get("number") or 0, int):
+            raise InputError(
+                f"The citations of a message came with {one!r:.80}; wanted objects with `number` and `text`, as a "
+                "response has them: give those, or none."
+            )
+    return citations
 
 
 def cited_passages(citations: Sequence[Mapping[str, Any]]) -> list[Passage]:

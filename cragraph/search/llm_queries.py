@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
+from cragraph.language.markers import without_markers
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
@@ -136,11 +137,20 @@ class Contextualizer(ChatPart):
         if read.kind == "greeting":
             return Turn("greeting", question, small_talk(read.reply))
         if read.kind == "talk" and read.reply:
+            if unsaid := figures_in(read.reply) - figures_in(f"{conversation} {question}"):
+                figure = min(unsaid)
+                notes.degraded(f"The model's reply about the conversation was left out: nobody had said {figure}.")
+                return Turn("follow-up", question)
             return Turn("talk", question, read.reply)
         if not read.question:
             notes.degraded("The question was not read in the light of the conversation: the model wrote none.")
         kind = "follow-up" if read.kind == "talk" else read.kind
         return Turn(kind if read.question else "question", read.question or question)
+
+
+def figures_in(text: str) -> set[str]:
+    """The runs of digits in a text, without citation markers and the numbers of a list."""
+    return {*re.findall(r"\d+", re.sub(r"(?m)^\s*\d+[.)]\s", "", without_markers(text)))}
 
 
 def _usable(queries: Sequence[str], count: int, prompt: Prompt, besides: str = "") -> list[str]:

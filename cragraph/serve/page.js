@@ -353,7 +353,7 @@ async function form() {
       node("p", {id: `about-${name}`, className: "note", textContent: (about.description ?? "").replaceAll("`", "")}));
     input.addEventListener("change", () => {
       if (input.value === "") delete options[name];
-      else options[name] = kind === "boolean" ? input.value === "yes" : choices ? input.value : JSON.parse(input.value);
+      else options[name] = kind === "boolean" ? input.value === "yes" : choices ? input.value : Number(input.value);  // ".5" is no JSON
       row.className = name in options ? "set" : "";
     });
     $("options").append(row);

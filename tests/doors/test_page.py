@@ -170,6 +170,18 @@ def test_a_question_is_asked_in_the_collections_that_are_chosen(browser: Any, ur
     page.close()
 
 
+def test_a_number_without_its_zero_is_sent(browser: Any, url: str) -> None:
+    page, _ = opened(browser, url)
+    page.get_by_role("tab", name="Settings").click()
+    page.locator("#option-confidence_threshold").fill(".5")
+    page.locator("#option-confidence_threshold").press("Tab")
+    page.get_by_role("tab", name="Ask").click()
+    with page.expect_request("**/ask/stream") as asked:
+        ask(page, DEPTH)
+    assert asked.value.post_data_json["options"] == {"confidence_threshold": 0.5}
+    page.close()
+
+
 def test_the_collection_that_a_server_was_started_with_is_the_one_that_is_chosen_at_first(
     browser: Any, tmp_path: Path, http: httpx.Client
 ) -> None:
