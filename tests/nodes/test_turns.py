@@ -65,7 +65,9 @@ def test_what_is_about_the_talk_is_answered_from_it_alone_with_its_citations(ser
 
 def test_a_figure_that_nobody_said_is_no_reply_about_the_talk(server: OllamaServer) -> None:
     first = ask("When does the tool library open?", passages=PASSAGES)
-    server.play([{"kind": "talk", "question": "-", "reply": "It opens at 09:00. [1]"}, "At 10:00 on Saturdays. [1]", {}])
+    server.play(
+        [{"kind": "talk", "question": "-", "reply": "It opens at 09:00. [1]"}, "At 10:00 on Saturdays. [1]", {}]
+    )
     found = ask("Say that shorter", talk(first, "When does the tool library open?"), server, passages=PASSAGES)
     assert "09:00" not in found["answer"]
     assert any("nobody had said 09" in note for note in found["degraded"])
@@ -127,6 +129,9 @@ def test_a_doubt_holds_the_answer_before_against_its_passages(before: str, begin
 
 @pytest.mark.parametrize("citations", [5, ["x"], [{"number": "z"}, {"number": 1}], [{"number": 1, "metadata": "x"}]])
 def test_citations_of_a_message_that_are_none_are_told(citations: Any) -> None:
-    messages = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At ten.", "citations": citations}]
+    messages = [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "At ten.", "citations": citations},
+    ]
     with pytest.raises(InputError, match="The citations of a message came with"):
         ask("Are you sure?", messages, passages=PASSAGES)
