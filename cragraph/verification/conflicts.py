@@ -46,6 +46,14 @@ class PassageConflict:
             f"“{shortened(self.other['quote'])}”"
         )
 
+    def concerns(self, evidence: Sequence[Evidence]) -> bool:
+        """Whether one of the two quotes is what an answer relies on."""
+        return any(
+            place["passage"] == side["passage"] and (place["quote"] in side["quote"] or side["quote"] in place["quote"])
+            for place in evidence
+            for side in (self.one, self.other)
+        )
+
 
 def find_conflicts(passages: Sequence[Passage], most: int = MOST_CONFLICTS) -> list[PassageConflict]:
     """Pairs of sentences of different passages that differ in a figure, a negation or an opposite word alone.

@@ -36,7 +36,7 @@ from cragraph.verification import policies
 from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
 from cragraph.verification.computed import Recomputed
-from cragraph.verification.conflicts import find_conflicts, plainer, same_but_one
+from cragraph.verification.conflicts import MOST_CONFLICTS, find_conflicts, plainer, same_but_one
 from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
     ANSWERS_ELSE,
@@ -94,6 +94,7 @@ ALWAYS: Final = (
 OTHERWISE: Final = "“{other}” contradicts the answer and says it more plainly than what supports it: “{quote}”."
 JOINED: Final = frozenset({AUTO, "calibrated"})
 """Policies, by the requested name, whose confidence is multiplied by the reader's probability."""
+MOST_COMPARED: Final = 60  # contradictions between passages that are looked through for those of the evidence
 OPEN: Final = "This part of the question may be unanswered"
 NOWHERE: Final = "No passage has this in any form"
 MOST_UNREAD: Final = 0.5
@@ -440,7 +441,8 @@ class Verifier:
         nowhere = [f"{NOWHERE}: {', '.join(judged.unstated)}."] if judged is not None and judged.unstated else []
         lost = sum(verdict["verdict"] == "unjudged" for verdict in verdicts)
         told = [{side["quote"] for side in conflict["sides"]} for conflict in answered.conflicts]
-        found = find_conflicts(case.given)
+        relied = [place for v in verdicts for place in (v["evidence"], *v.get("further", ())) if place]
+        found = [one for one in find_conflicts(case.given, MOST_COMPARED) if one.concerns(relied)][:MOST_CONFLICTS]
         conflicts = [one.issue for one in found if {one.one["quote"], one.other["quote"]} not in told]
         said = ""
         if asked is not None and asked.probability is None and EMBEDDED.issuperset(judges_of(verdicts)):
