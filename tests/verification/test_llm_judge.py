@@ -154,3 +154,9 @@ def test_structured_output_that_is_none_raises_and_never_supports(server: Ollama
 
 
 # -- claims alone ----------------------------------------------------------------------------------------------
+
+
+def test_a_control_claim_is_made_of_a_text_of_very_many_numbers() -> None:
+    text = "The bridge is 412 metres long. " + "".join(map(str, range(300_000)))
+    control = control_claim(as_passages([text]), ["The bridge is 412 metres long."])
+    assert control.removeprefix("The bridge is ").partition(" ")[0] not in text

@@ -285,9 +285,13 @@ def control_claim(passages: Sequence[Passage], claims: Sequence[str]) -> str:
 
 
 def _other_number(number: int, text: str) -> str:
-    """The first number from `number` up, in steps of four, whose digits do not occur in a text."""
+    """The first number from `number` up, in steps of four, whose digits do not occur in a text.
+
+    A text of very many numbers is not searched for each of them: soon the steps double the number.
+    """
+    first = number
     while str(number) in text:
-        number += 4
+        number += 4 if number < first + 1_000 else number
     return str(number)
 
 
