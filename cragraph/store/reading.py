@@ -121,8 +121,8 @@ def _noting(documents: Iterable[Document], tables: list[StoredTable]) -> Iterato
     """The documents, with the large tables that come by put into a list."""
     for document in documents:
         if document.table is not None:
-            metadata = {"format": document.format, "title": document.title}
-            metadata |= {"heading": document.headings[0].title} if document.headings else {}
+            about = next(iter(split(document)))["metadata"]  # with the heading that the rows of its sample have
+            metadata = {name: about[name] for name in ("format", "title", "heading") if name in about}
             tables.append(stored(document.doc_id, metadata, document.table))
         yield document
 

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
 from cragraph import create_graph, load_settings
 from cragraph.documents import Limits
@@ -205,3 +206,13 @@ def test_a_filter_by_what_is_no_column_narrows_the_rows_too(kept: Path, where: d
     with open_store(kept / "store", HashEmbeddings(48)) as store:
         tables = store.tables((kept / "birds.csv").as_posix(), where)
         assert [table.size for table in tables] == [rows] * bool(rows)
+
+
+def test_a_caption_above_a_sheet_leaves_one_table_with_all_rows(tmp_path: Path) -> None:
+    book = Workbook()
+    for row in (["Birds of the year"], ["ring", "grams"], *([f"R{n}", n] for n in range(1, 51))):
+        book.active.append(row)
+    book.save(source := tmp_path / "birds.xlsx")
+    with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
+        ingest(source, store, limits=SMALL)
+        assert total(store, source) == ["1275"]
