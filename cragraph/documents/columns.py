@@ -52,6 +52,8 @@ class Columns:
 
     sample: int = 0
     """How many of its rows, the first, are passages too."""
+    first: int = 1
+    """The number of its first row in the file."""
     rows: int = 0
     profiles: list[Profile] = field(default_factory=list)
     parts: list[Packed] = field(default_factory=list)
@@ -59,9 +61,9 @@ class Columns:
     doubts: dict[str, None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[dict[str, str], Iterable[str]]], sample: int) -> "Columns":
+    def of(cls, rows: Iterable[tuple[dict[str, str], Iterable[str]]], sample: int, first: int = 1) -> "Columns":
         """The table of all rows, each with what is in doubt of it, in sentences."""
-        made, growing, part = cls(sample), dict[str, _OpenColumn](), list[dict[str, str]]()
+        made, growing, part = cls(sample, first), dict[str, _OpenColumn](), list[dict[str, str]]()
         for values, doubts in rows:
             made.doubts.update(dict.fromkeys(doubts))
             if TOTAL.fullmatch(next(iter(values.values()), "").strip(" :*")):

@@ -139,7 +139,7 @@ def grouped(records: Iterable[Record], limits: Limits = DEFAULT, reading: Readin
     if ahead.beyond:
         every = chain(ahead.seen, ahead.beyond)
         texts = ((_texts(record, limits), (*record.doubts, *record.of_figures)) for record in every)
-        table = Columns.of(texts, ahead.sample)
+        table = Columns.of(texts, ahead.sample, ahead.seen[0].number or 1)
         writer = Writer(limits)
         writer.paragraph(table.text())
         yield replace(writer.draft({"rows": f"1-{table.rows}", TABLE_ROWS: table.rows}), table=table)

@@ -35,7 +35,7 @@ class StoredTable(NamedTuple):
 
 def stored(key: str, metadata: Mapping[str, Any], table: Columns) -> StoredTable:
     """A table as it is stored; `metadata` is that of each of its rows, and `key` begins their ids."""
-    told = {"key": key, "metadata": metadata, "rows": table.rows, "profiles": table.profiles}
+    told = {"key": key, "metadata": metadata, "first": table.first, "rows": table.rows, "profiles": table.profiles}
     told |= {"totals": table.totals, "sample": table.sample, "doubts": [*table.doubts], "parts": len(table.parts)}
     return StoredTable(json.dumps(told, ensure_ascii=False), table.parts)
 
@@ -52,6 +52,7 @@ class KeptTable:
         self.source, self._collection, self._parts = source, collection, parts
         self._told: dict[str, Any] = json.loads(about)
         self.key, self.size = str(self._told["key"]), int(self._told["rows"])
+        self._first = int(self._told.get("first", 1))
         self.profiles = [Profile(*profile) for profile in self._told["profiles"]]
 
     def said(self) -> str:
@@ -141,7 +142,7 @@ class KeptTable:
         return cast(Mask, np.array(passes, dtype=bool)[codes])
 
     def _numbered(self, holder: Passage, row: int) -> Passage:
-        return cast(Passage, {**holder, "chunk_index": row, "metadata": {"row": row + 1}})
+        return cast(Passage, {**holder, "chunk_index": row, "metadata": {"row": row + self._first}})
 
     # -- as others take it -------------------------------------------------------------------------------------
 
@@ -154,7 +155,7 @@ class KeptTable:
                     values[profile.name] = value
         text, fields, spans = row_of(values, reading=value_of)
         cells = tuple(Cell(name, text[start:end], start) for name, start, end in spans)
-        metadata = {**self._told["metadata"], "row": number + 1, **fields}
+        metadata = {**self._told["metadata"], "row": number + self._first, **fields}
         metadata[CELLS] = kept(text, [Row(cells, "", 0, len(text), "0")])
         if doubts := self._told["doubts"]:
             metadata["doubts"] = doubts

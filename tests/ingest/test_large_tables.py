@@ -216,3 +216,6 @@ def test_a_caption_above_a_sheet_leaves_one_table_with_all_rows(tmp_path: Path) 
     with open_store(tmp_path / "store", HashEmbeddings(48)) as store:
         ingest(source, store, limits=SMALL)
         assert total(store, source) == ["1275"]
+        [table] = store.tables(source.as_posix(), {"row": 49})
+        assert table.cite(0)["quote"] == "ring: R47 | grams: 47"
+        assert store.lexical("R47", 1)[0]["metadata"]["row"] == 49
