@@ -121,7 +121,9 @@ def _noting(documents: Iterable[Document], tables: list[StoredTable]) -> Iterato
     """The documents, with the large tables that come by put into a list."""
     for document in documents:
         if document.table is not None:
-            about: dict[str, Any] = {**split(document)[0]["metadata"]}  # with the heading that the rows of its sample have
+            about: dict[str, Any] = {
+                **split(document)[0]["metadata"]
+            }  # with the heading that the rows of its sample have
             metadata = {name: about[name] for name in ("format", "title", "heading") if name in about}
             tables.append(stored(document.doc_id, metadata, document.table))
         yield document
