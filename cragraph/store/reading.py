@@ -121,10 +121,8 @@ def _noting(documents: Iterable[Document], tables: list[StoredTable]) -> Iterato
     """The documents, with the large tables that come by put into a list."""
     for document in documents:
         if document.table is not None:
-            about: dict[str, Any] = {
-                **split(document)[0]["metadata"]
-            }  # with the heading that the rows of its sample have
-            metadata = {name: about[name] for name in ("format", "title", "heading") if name in about}
+            above = ("format", "title", "heading")  # as the rows of its sample have them
+            metadata = {name: value for name, value in split(document)[0]["metadata"].items() if name in above}
             tables.append(stored(document.doc_id, metadata, document.table))
         yield document
 
