@@ -14,11 +14,11 @@ import numpy as np
 
 from cragraph.answers.answered import ReaderScorer as AnswerReader
 from cragraph.answers.answered import WhetherReader
+from cragraph.answers.candidates import MOST_WINDOWS
 from cragraph.answers.chat_answerer import ChatGenerator, room_of, sent
 from cragraph.answers.excerpts import BUDGET
 from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.followups import FollowUps
-from cragraph.answers.parts import MOST_WINDOWS
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
 from cragraph.choices import CHAT_MODEL, JUDGES, SPECIALIST
 from cragraph.errors import SettingsError, StoreMissingError
@@ -29,7 +29,7 @@ from cragraph.models.encoder import Encoder
 from cragraph.models.grounding import GroundingModel
 from cragraph.models.reader import Reader
 from cragraph.models.servers import chat_model
-from cragraph.prompts.load import Prompts
+from cragraph.prompts import Prompts
 from cragraph.protocols import (
     CallerParts,
     ClaimExtractor,
@@ -41,14 +41,23 @@ from cragraph.protocols import (
     Retriever,
 )
 from cragraph.search.foreign import ForeignRetriever, load_retriever
-from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
 from cragraph.search.neighbours import Neighbours
-from cragraph.search.questions import TargetedQueries, Unwritten, unanswered_parts
-from cragraph.search.rerankers import NoReranker
-from cragraph.search.rerankers.lexical import LexicalReranker
-from cragraph.search.rerankers.llm import LLMReranker
-from cragraph.search.rerankers.nearest import NearestReranker
-from cragraph.search.rerankers.others import CompressorReranker, named_reranker
+from cragraph.search.questions import (
+    ChatQueries,
+    Contextualizer,
+    MultiQuery,
+    TargetedQueries,
+    Unwritten,
+    unanswered_parts,
+)
+from cragraph.search.rerankers import (
+    CompressorReranker,
+    LexicalReranker,
+    LLMReranker,
+    NearestReranker,
+    NoReranker,
+    named_reranker,
+)
 from cragraph.search.retriever import SearchRetriever, SourceWeights
 from cragraph.settings import Settings, loaded
 from cragraph.store import Store, open_store

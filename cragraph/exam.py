@@ -19,9 +19,9 @@ from cragraph.build import Parts
 from cragraph.errors import DeadlineError, ModelError, ModelUnavailableError, SettingsError
 from cragraph.models import examined
 from cragraph.models.chat import ChatCaller
-from cragraph.models.worth import BY_SIZE, LARGE, Worth
+from cragraph.models.examined import BY_SIZE, LARGE, Worth
 from cragraph.passages import as_passages
-from cragraph.prompts.load import Prompts
+from cragraph.prompts import Prompts
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Claim
 from cragraph.verification.judges.llm import BATCH, LLMJudge

@@ -32,7 +32,7 @@ from cragraph.log import ANSWER_CHARACTERS, append_line
 from cragraph.models.embeddings import as_embeddings
 from cragraph.passages import as_passages
 from cragraph.protocols import CallerParts, Judge, Notes
-from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers import LexicalReranker
 from cragraph.settings import load_settings
 from cragraph.types import IDK, ClaimType, Mode, Passage, Verdict
 from cragraph.types import Claim as OwnClaim

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.answers.candidates import is_row, pieces
-from cragraph.answers.parts import heading_of
+from cragraph.answers.candidates import heading_of, is_row, pieces
 from cragraph.answers.ranking import Ranking
 from cragraph.answers.scoring import similarities
 from cragraph.language.words import content_words, terms, weight

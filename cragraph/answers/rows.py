@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
-from cragraph.language.cells import Cell, cells, rows_of, said
+from cragraph.language.cells import UNITS, Cell, cells, meant_by, read_header, rows_of, said
 from cragraph.language.facts.dates import dates
-from cragraph.language.headers import UNITS, meant_by, read_header
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans

@@ -14,12 +14,11 @@ from weakref import WeakSet
 
 from cragraph.errors import CragError, ModelError, encodable, printable
 from cragraph.models.budget import Messages, estimated_tokens, fitting
-from cragraph.models.examined import worth_shown
+from cragraph.models.examined import Worth, by_size, worth_shown
 from cragraph.models.http import run
 from cragraph.models.replies import Record, UnreadableError, parse, repetition, schema_of, without_thinking
 from cragraph.models.servers import PATIENCE, Target, billions, late, translate, tried
-from cragraph.models.worth import Worth, by_size
-from cragraph.prompts.load import Prompts
+from cragraph.prompts import Prompts
 from cragraph.protocols import Notes, remaining
 from cragraph.types import Passage
 

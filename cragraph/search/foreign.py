@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from cragraph.errors import SettingsError, StoreError
 from cragraph.protocols import CALLERS_LOOP, Notes, remaining
-from cragraph.search.fusion import distinct_queries, fuse
+from cragraph.search.retriever import distinct_queries, fuse
 from cragraph.store.filters import Where, fits
 from cragraph.store.vectorstore import read
 from cragraph.types import Passage

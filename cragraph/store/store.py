@@ -20,10 +20,9 @@ from cragraph.protocols import Embeddings
 from cragraph.store import upgrades
 from cragraph.store.collections import Held, checked_name, known_name, may_pass, with_names
 from cragraph.store.database import PATIENCE, WriteLock, remove
-from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
-from cragraph.store.lexical import Lexical
+from cragraph.store.lexical import Dense, Lexical
 from cragraph.store.records import (
     DEFAULT,
     FIELD,

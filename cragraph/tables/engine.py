@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from cragraph.errors import InputError
-from cragraph.language.headers import read_header
+from cragraph.language.cells import read_header
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import Column, Table, day_of, number_of
 from cragraph.types import Computed, Condition, Operand, Query

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, cast
 
+from cragraph.language.cells import UNITS as HEADING_UNITS
+from cragraph.language.cells import meant_by
 from cragraph.language.facts.numbers import value_of
-from cragraph.language.headers import UNITS as HEADING_UNITS
-from cragraph.language.headers import meant_by
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import NO, Column, Table
 from cragraph.language.words import content_words, stem, weight

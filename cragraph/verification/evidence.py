@@ -26,7 +26,7 @@ from cragraph.language.facts import Fact
 from cragraph.language.lexicon import pattern
 from cragraph.language.markers import without_markers
 from cragraph.language.words import content_words
-from cragraph.models.worth import NEUTRAL, Worth
+from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.protocols import Answered
 from cragraph.types import IDK, Label, Verdict
 from cragraph.verification.result import ADDRESSED, word_for_word

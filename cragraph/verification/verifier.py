@@ -16,7 +16,7 @@ from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
 from cragraph.language.markers import without_markers
 from cragraph.language.words import shortened
 from cragraph.models.cache import LRU
-from cragraph.models.worth import NEUTRAL, Worth
+from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.passages import as_evidence, as_passages, as_question
 from cragraph.protocols import (
     Answered,
@@ -33,9 +33,8 @@ from cragraph.protocols import (
 )
 from cragraph.types import EMBEDDED, EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
-from cragraph.verification.cells import cell_verdict
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
-from cragraph.verification.computed import Recomputed
+from cragraph.verification.computed import Recomputed, cell_verdict
 from cragraph.verification.conflicts import MOST_CONFLICTS, find_conflicts, plainer, same_but_one
 from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
@@ -49,7 +48,7 @@ from cragraph.verification.evidence import (
     without_figure,
     written_probability,
 )
-from cragraph.verification.fallback import JudgeChain, VerdictCache, judge_names, over_limit, within
+from cragraph.verification.judges import JudgeChain, VerdictCache, judge_names, over_limit, within
 from cragraph.verification.judges.llm import LLMJudge, ModelReading
 from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, JudgeCalibration, Weights, is_exact

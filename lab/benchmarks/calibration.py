@@ -4,7 +4,7 @@
 
 FOLDER holds one folder a collection; default: $CRAG_DATA/retrieval. Each collection weighs the same, whatever its
 size; the first 20 passages of each query are looked at. Prints the curves for
-`cragraph.search.fusion.Calibration`, the scale for `MatchWeights`, and for each stage how many of the
+`cragraph.search.retriever.Calibration`, the scale for `MatchWeights`, and for each stage how many of the
 passages with a score in a band are relevant.
 """
 
@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
-from cragraph.search.fusion import Mode
-from cragraph.search.rerankers import logit
-from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers import LexicalReranker, logit
+from cragraph.search.retriever import Mode
 from cragraph.store import Store, open_store
 from cragraph.types import Passage
 from lab.benchmarks.vectors import RememberedEmbeddings

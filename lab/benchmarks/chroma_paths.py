@@ -17,7 +17,7 @@ from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.encoder import Encoder
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers.nearest import NearestReranker
+from cragraph.search.rerankers import NearestReranker
 from cragraph.store import open_store, vectorstore
 from lab.evals.metrics import ndcg
 from lab.evals.retrieval import read_collection

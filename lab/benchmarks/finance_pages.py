@@ -22,7 +22,7 @@ from cragraph.documents.files import Found
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers import LexicalReranker
 from cragraph.store import Store, open_store
 from cragraph.types import Passage
 from lab.benchmarks.vectors import RememberedEmbeddings

@@ -18,7 +18,7 @@ from cragraph.answers.followups import stand_alone
 from cragraph.build import Parts
 from cragraph.language.words import content_words
 from cragraph.protocols import Notes
-from cragraph.search.llm_queries import Contextualizer
+from cragraph.search.questions import Contextualizer
 from cragraph.settings import load_settings
 
 Rewrite = Callable[[str, list[str]], str]

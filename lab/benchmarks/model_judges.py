@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from cragraph.build import Parts
 from cragraph.errors import ModelError
 from cragraph.passages import as_passages
-from cragraph.prompts.load import neutral
+from cragraph.prompts import neutral
 from cragraph.protocols import Notes
 from cragraph.settings import load_settings
 from cragraph.verification.claims import split_claims

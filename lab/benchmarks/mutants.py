@@ -27,7 +27,7 @@ DEFAULT = (
     "cragraph/verification/result.py:tests/verification/test_result.py,tests/verification/test_levels.py,"
     "tests/verification/test_policies.py,tests/verification/test_signals_sources.py",
     "graph/routing.py:tests/graph/test_routing.py",
-    "cragraph/search/fusion.py:tests/search/test_fusion.py,tests/search/test_retriever.py",
+    "cragraph/search/retriever.py:tests/search/test_fusion.py,tests/search/test_retriever.py",
     "cragraph/store/filters.py:tests/store/test_filters.py,tests/store/test_parsing.py,tests/search/test_within.py",
 )
 LIBRARIES = ("hypothesis", "langchain_core.embeddings", "langgraph.graph", "numpy", "pydantic_settings")

@@ -8,7 +8,7 @@ that networks learn from and those that are put aside; and the smaller public co
 reranker the share of questions of which the first three, four and five passages hold the sentence that answers (a
 relevant passage), and nDCG@10 of the collections; then, of the folders put aside, how often the sentence is among the
 likeliest parts that the answerer reads of five passages. `--fit` prints the weights that put what answers first (a
-softmax over the compared passages; folders count three times a collection), twice as large as `rerankers.nearest` has
+softmax over the compared passages; folders count three times a collection), twice as large as `search.rerankers` has
 them: its scores keep the scale of the lexical reranker's. It needs the extra `training`.
 
 `--files` asks the questions of new users and of `benchmarks.blind` in their place: of those with an expected text, how
@@ -25,8 +25,7 @@ from random import Random
 
 import numpy as np
 
-from cragraph.answers.candidates import candidates
-from cragraph.answers.parts import MOST_WINDOWS, parts_of
+from cragraph.answers.candidates import MOST_WINDOWS, candidates, parts_of
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
 from cragraph.language.questions import read_question
 from cragraph.models.cache import LRU, CachedEmbeddings
@@ -35,9 +34,7 @@ from cragraph.models.reader import Reader
 from cragraph.protocols import Notes, Reranker
 from cragraph.run import Assistant
 from cragraph.search import SearchRetriever
-from cragraph.search.rerankers import logit
-from cragraph.search.rerankers.lexical import LexicalReranker, matches
-from cragraph.search.rerankers.nearest import FIRST, NearestReranker
+from cragraph.search.rerankers import FIRST, LexicalReranker, NearestReranker, logit, matches
 from cragraph.settings import load_settings
 from cragraph.store import open_store
 from cragraph.types import Passage

@@ -35,7 +35,7 @@ from cragraph.models.reader import Reader
 from cragraph.protocols import Brief, Notes
 from cragraph.search import SearchRetriever
 from cragraph.search.neighbours import Neighbours, Size, read_wide
-from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers import LexicalReranker
 from cragraph.store import Store, open_store
 from cragraph.types import IDK, Passage
 from cragraph.verification.claims import split_claims

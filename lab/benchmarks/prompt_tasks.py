@@ -44,7 +44,7 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
-from cragraph.search.llm_queries import ChatQueries, Contextualizer, MultiQuery
+from cragraph.search.questions import ChatQueries, Contextualizer, MultiQuery
 from cragraph.settings import load_settings
 from cragraph.verification.chat_checks import LLMClaims, LLMScores
 from cragraph.verification.claims import split_claims

@@ -16,7 +16,7 @@ from statistics import pstdev
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
 from cragraph.search import Decompose, SearchRetriever
-from cragraph.search.rerankers.lexical import LexicalReranker
+from cragraph.search.rerankers import LexicalReranker
 from cragraph.store import Store, open_store
 from lab.benchmarks.vectors import RememberedEmbeddings
 from lab.evals.data import Collection, read_collection

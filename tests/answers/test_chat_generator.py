@@ -10,7 +10,7 @@ from cragraph.errors import ModelError
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
-from cragraph.prompts.load import Prompts
+from cragraph.prompts import Prompts
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Verdict
 from tests.support.cases import cases

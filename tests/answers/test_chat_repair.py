@@ -12,7 +12,7 @@ from cragraph.models.budget import estimated_tokens
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
-from cragraph.prompts.load import Prompts
+from cragraph.prompts import Prompts
 from cragraph.protocols import Brief, Notes
 from cragraph.settings import load_settings
 from cragraph.types import IDK

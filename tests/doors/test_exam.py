@@ -11,7 +11,7 @@ from cragraph import exam, load_settings, verify
 from cragraph.build import Parts
 from cragraph.errors import ModelUnavailableError, SettingsError
 from cragraph.models import examined
-from cragraph.models.worth import LARGE
+from cragraph.models.examined import LARGE
 from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket, pytest.mark.allow_hosts(["127.0.0.1"])]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.prompts.load import delimited, folded, marker_for, neutral
+from cragraph.prompts import delimited, folded, marker_for, neutral
 
 ATTACKS = [
     json.loads(line)

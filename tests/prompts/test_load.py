@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import SettingsError
-from cragraph.prompts.load import VARIABLES, Prompts, load, parse
+from cragraph.prompts import VARIABLES, Prompts, load, parse
 from tests.support.cases import cases
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cragraph.search.fusion import Curves, falling, fuse
+from cragraph.search.retriever import Curves, falling, fuse
 
 
 def test_each_ranking_adds_weight_times_share_over_constant_plus_rank() -> None:

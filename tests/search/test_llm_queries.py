@@ -12,7 +12,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.nodes.requery import Requery
 from cragraph.protocols import Notes
-from cragraph.search.llm_queries import ChatQueries, Contextualizer
+from cragraph.search.questions import ChatQueries, Contextualizer
 from cragraph.types import IDK, Attempt, Verdict
 from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer

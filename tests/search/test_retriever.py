@@ -5,7 +5,7 @@ import pytest
 
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever, SourceWeights
-from cragraph.search.fusion import Mode
+from cragraph.search.retriever import Mode
 from cragraph.store import Store
 from cragraph.types import Passage
 

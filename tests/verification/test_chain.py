@@ -6,7 +6,7 @@ from typing import Any
 
 from cragraph.protocols import Notes, deadline
 from cragraph.types import Claim, Passage
-from cragraph.verification.fallback import JudgeChain
+from cragraph.verification.judges import JudgeChain
 
 Make = Callable[..., Any]
 

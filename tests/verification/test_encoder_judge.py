@@ -3,8 +3,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cragraph.models.grounding import ClaimWord, Grounding
-from cragraph.models.grounding_features import readable
+from cragraph.models.grounding import ClaimWord, Grounding, readable
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.errors import WeightsError
-from cragraph.models.worth import BY_SIZE, LARGE, Worth
+from cragraph.models.examined import BY_SIZE, LARGE, Worth
 from cragraph.passages import as_passages
 from cragraph.testing import verdict
 from cragraph.types import Label

@@ -11,7 +11,7 @@ from cragraph.protocols import Notes
 from cragraph.testing import FakeJudge
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import LONGEST, split_claims
-from cragraph.verification.fallback import SLICE, JudgeChain
+from cragraph.verification.judges import SLICE, JudgeChain
 from cragraph.verification.judges.verdicts import verdict_of
 
 PASSAGES = as_passages(["The river rose by ten metres in 1990."])

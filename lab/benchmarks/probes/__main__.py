@@ -19,9 +19,9 @@ from typing import Any, Final
 from cragraph.answers.candidates import is_noise
 from cragraph.answers.chat_answerer import settled
 from cragraph.answers.followups import stand_alone
+from cragraph.language.cells import read_header
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.polarity import negations, opposite_words
-from cragraph.language.headers import read_header
 from cragraph.language.languages import language_of, seems_english
 from cragraph.language.orders import is_order
 from cragraph.language.questions import read_question

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_features import Ints, PieceReader, Pieces, sentences
+from cragraph.models.grounding import Ints, PieceReader, Pieces, sentences
 
 BUDGET = 128  # word pieces in a digest
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from cragraph.models.grounding_features import sentences
+from cragraph.models.grounding import sentences
 from lab.training.judge.compress import compress, frame, retell
 from lab.training.judge.edits import EDITS, WIDE_EDITS, Edit, Material, apply, details, make_edit, names
 from lab.training.judge.rows import (

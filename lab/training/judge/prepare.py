@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cragraph.models.grounding_features import PieceReader, Pieces
+from cragraph.models.grounding import PieceReader, Pieces
 from lab.training.judge.digest import digest, overlap, read_corpus
 from lab.training.judge.rows import SUPPORTED, Example, read_examples
 

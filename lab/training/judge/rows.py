@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cragraph.models.grounding_features import sentences
+from cragraph.models.grounding import sentences
 
 SUPPORTED, UNSUPPORTED, CONTRADICTED, NOT_SUPPORTED = 0, 1, 2, 3
 """Classes; `NOT_SUPPORTED` is unsupported or contradicted, the annotators did not say which."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from cragraph.models.grounding_features import sentences
+from cragraph.models.grounding import sentences
 from lab.training.judge.rows import CONTRADICTED, NOT_SUPPORTED, SUPPORTED, Example
 from lab.training.judge.verbs import base_of, participle
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.models.grounding import Blend, Network
-from cragraph.models.grounding_features import (
+from cragraph.models.grounding import (
     STEP,
+    Blend,
+    Network,
     PieceReader,
     ReadClaim,
     missing,

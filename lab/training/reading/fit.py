@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from cragraph.models.grounding import Network, blended, chance_logit
-from cragraph.models.grounding_features import missing
+from cragraph.models.grounding import Network, blended, chance_logit, missing
 from cragraph.models.weights import open_session
 from lab.training.judge.metrics import auroc, f1
 from lab.training.judge.prepare import UNKNOWN, minilm, reader

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.models.grounding_features import PieceReader
+from cragraph.models.grounding import PieceReader
 from lab.training.judge import prepare as judge
 from lab.training.judge.metrics import auroc
 from lab.training.judge.mix import count_by_source

@@ -9,7 +9,7 @@ from cragraph.models.chat import ChatCaller, Gate
 from cragraph.models.servers import chat_model
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers.llm import LLMReranker
+from cragraph.search.rerankers import LLMReranker
 from cragraph.types import Passage
 from tests.support.fixtures import served
 from tests.support.ollama import OllamaServer, Request

@@ -9,7 +9,7 @@ from pydantic import Field
 from cragraph.errors import ModelError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers.others import CompressorReranker
+from cragraph.search.rerankers import CompressorReranker
 
 GIVEN = [{"text": text, "source": f"{text}.md", "metadata": {"year": 2020}} for text in ("one", "two", "three")]
 

@@ -3,8 +3,7 @@
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.search.rerankers.lexical import LexicalReranker
-from cragraph.search.rerankers.nearest import FIRST, NearestReranker
+from cragraph.search.rerankers import FIRST, LexicalReranker, NearestReranker
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
 
