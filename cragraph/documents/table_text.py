@@ -57,8 +57,16 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
     """A table of the non-empty rows. The first `marked` rows are headings; else the first row if it can be one, and the
     second too if it divides the first row's names."""
     rows = [row for row in grid if any(row)]
-    marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]))
+    marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]) and not _is_form(rows))
     return TextTable(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
+
+
+def _is_form(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are labels and values: of two columns, the second has figures in one row and words in another."""
+    values = [row[1] for row in rows[1:] if len(row) == 2 and row[1]]
+    figures = [any(map(str.isdigit, value)) for value in values]
+    several = (len(value.split()) > 1 or "@" in value for value in values if not any(map(str.isdigit, value)))
+    return {len(row) for row in rows} == {2} and any(figures) and any(several)
 
 
 def _parts_first(rows: Sequence[Sequence[str]]) -> bool:

@@ -13,6 +13,7 @@ from cragraph.documents.package import Package, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import table_of
 
+EMPTY: Final = "(not filled in)"  # stands for the placeholder of a control behind its label
 UNDECIDED: Final = "A change that is tracked here was neither accepted nor rejected: {changes}."
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -236,6 +237,8 @@ class _Body:
             elif tag == f"{_W}sdt":
                 if not _asks(child):
                     self._inside(child, read, letters)
+                elif read.before.strip():
+                    read.parts.append(EMPTY)
             elif tag in (f"{_MATH}oMath", f"{_MATH}oMathPara"):
                 read.parts.append(equation(child, read.before))
             elif tag == f"{_W}commentReference":

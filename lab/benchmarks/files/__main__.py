@@ -31,7 +31,8 @@ def ask(case: Case) -> tuple[Outcome, str]:
         settings = load_settings(store=str(Path(folder, "store")))
         report = Assistant(settings).ingest([case.write(files)])
         if not report.added:
-            return case.outcome("", accepted=False, said=True), f"not ingested: {[*report.failed, *report.skipped]}"
+            why = f"not ingested: {[*report.failed, *report.skipped]}"
+            return case.outcome("", accepted=False, said="cannot be read (" not in why), why  # else the reader broke
         try:
             response = create_graph(settings).compile().invoke({"question": case.question})
         except CragError as error:

@@ -510,8 +510,8 @@ _WORD = (
             "Delivery day: ", "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
             + run("Click here to enter a date.") + "</w:sdtContent></w:sdt>")),
         "What is the delivery day?",
-        r"(?!)",
-        doubt=True,
+        r"Delivery day: \(not filled in\)",
+        r"Click here",
     ),
     Case(
         "forms of Word: a choice from a list",
@@ -805,6 +805,13 @@ _MORE = (
         "2024-05-14 09:00:01 INFO pump started\n2024-05-14 09:12:44 ERROR pressure fell to 1.2 bar\n"
         "2024-05-14 09:12:50 INFO pump stopped\n")),
          "To how many bar did the pressure fall?", r"1\.2"),
+    Case("tables without headings: a form of two columns, Word",
+         word("registration.docx", para("Course registration", style="Heading1") + table(
+             row("Name", "Ottilie Brandt"), row("Telephone", "555 0134"), row("Course", "Raku weekend"))),
+         "What is the telephone number?", r"555 0134", r"Ottilie Brandt: 555"),
+    Case("tables without headings: a till's export with tabs as text", text_file("till.txt", (
+        "Receipt\tItem\tTotal\n1001\tMug, blue\t36.00\n1002\tVase\t54.50\n1003\tPlate\t99.00\n")),
+         "What is the total of receipt 1002?", r"54\.50", r"36\.00|99\.00"),
 )  # fmt: skip
 
 CASES: tuple[Case, ...] = (*_WORKBOOKS, *_DELIMITED, *_WORD, *_TEXTS, *_MORE)
