@@ -255,7 +255,7 @@ class Context(BaseModel):
         default="doubt",
         description="What to return below the threshold. abstain: no answer. flag: the answer, as doubtful. "
         "prune: only its supported sentences. doubt: a supported answer of at least 0.4 (a quotation "
-        "that was chosen here: 0.27; a chat model's words: 0.5), as doubtful; else no answer.",
+        "that was chosen here: 0.31; a chat model's words: 0.5), as doubtful; else no answer.",
     )
     ask_on_low_confidence: bool = Field(
         default=False,

@@ -4,9 +4,8 @@
     python -m lab.benchmarks.quoted table rows.jsonl
 
 `traps` holds folders that were written to mislead, `new_user` folders that were looked at while the reader was made,
-`blind` folders that nothing was decided on. `ALONE` of `cragraph.verification.evidence` is the largest ratio of the
-table with which nine of ten accepted quotations are right in the mean of the first two kinds; the third says how that
-does elsewhere.
+`blind` folders by others. `ALONE` of `cragraph.verification.evidence` is the ratio at which nine of ten accepted
+quotations are right over the last kind and over all together; smaller ones cost many right answers for few wrong ones.
 """
 
 import argparse
