@@ -40,8 +40,8 @@ _GREETING: Final = re.compile(
 _OPENS: Final = re.compile(
     r"\W*(?:hello|hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|bonjour|hola)\b", re.I
 )
-SMALL_TALK: Final = "You're welcome. Ask me anything else about your documents."
-LONGEST_SMALL_TALK: Final = 200  # characters of a model's reply to a greeting
+SMALL_TALK: Final = "I am here for your documents: ask me anything about them."
+"""The reply to a turn that only a model recognises as small talk; its own words could state what no document says."""
 _GOODBYE: Final = re.compile(
     r"\W*(?:(?:good)?bye(?: bye)?|see you(?: later)?|tschüss|auf wiedersehen|au revoir|adiós)\W*", re.I
 )
@@ -95,11 +95,6 @@ def by_rules(text: str, answered: bool) -> Turn | None:
 def opens_with_greeting(text: str) -> bool:
     """Whether a turn begins with a greeting, and may be nothing else."""
     return _OPENS.match(text) is not None
-
-
-def small_talk(reply: str) -> str:
-    """The reply to a turn that asks nothing: a model's, where it is short and states no figure; else a line of ours."""
-    return reply if reply and len(reply) <= LONGEST_SMALL_TALK and not re.search(r"\d|\[", reply) else SMALL_TALK
 
 
 def about_the_talk(text: str) -> bool:

@@ -22,7 +22,7 @@ from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts import Prompt, marker_for, neutral
 from cragraph.protocols import Embeddings, Notes, QueryWriter
-from cragraph.turns import KINDS, Kind, Turn, by_rules, last_answer, opens_with_greeting, small_talk
+from cragraph.turns import KINDS, SMALL_TALK, Kind, Turn, by_rules, last_answer, opens_with_greeting
 from cragraph.types import IDK, Passage, Verdict, told
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
@@ -371,7 +371,7 @@ class Contextualizer(ChatPart):
             notes.degraded(f"The question was not read in the light of the conversation: {error}")
             return Turn("question", question)
         if read.kind == "greeting":
-            return Turn("greeting", question, small_talk(read.reply))
+            return Turn("greeting", question, SMALL_TALK)
         if read.kind == "talk" and read.reply:
             if unsaid := figures_in(read.reply) - figures_in(f"{conversation} {question}"):
                 figure = min(unsaid)

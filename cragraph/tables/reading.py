@@ -143,6 +143,10 @@ class _Said(TypedDict, total=False):
     adjusted: bool
 
 
+_BY: Final = re.compile(r"\b(?:by|per|each|every) (?P<column>\w+)")
+"""What a figure is wanted for each of: "by region", "per region"."""
+
+
 class _Over(Matching):
     """One question over one table."""
 
@@ -507,7 +511,11 @@ class _Over(Matching):
         if features["aside"] and head is not None and not self.is_subject(self.at[head]):
             yield f"The rows of {name} are not what the question asks for."
         asked = {token.stem for token in self.at.values()}
+        apart = {stem(match["column"]) for match in _BY.finditer(self.asked.lower)}
+        filtered = {one.condition["column"] for one in named}
         for other in self.table.columns.values():
+            if other.kind != "number" and other.name not in filtered and words_of_column(other) & apart:
+                yield f"The question asks for a figure for each {other.name}, and this one is over all of them."
             if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):
                 yield f"The question names {other.name}, whose figures are not of one unit."
 
