@@ -1,4 +1,4 @@
-"""Results of examinations (`cragraph exam`), kept by model digest in the user's configuration folder."""
+"""What a model is worth: by its size, or by its examination (`cragraph exam`), which is kept by the model's digest."""
 
 import hashlib
 import json

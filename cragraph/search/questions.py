@@ -1,6 +1,6 @@
 """Sub-questions: for search, for finding unanswered parts, and for queries after failed claims.
 
-All by rules and without a model; English but for years. `llm_queries` asks a chat model instead.
+By rules, which are English but for years; the last classes ask a chat model instead.
 """
 
 import re

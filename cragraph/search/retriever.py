@@ -1,4 +1,4 @@
-"""The retriever: passages for one or more queries, by meaning, by words or both."""
+"""The retriever: passages for one or more queries, by meaning, by words or both, and the fusion of their rankings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Judges: one file an implementation."""
+"""Judges, one file each; here is the call of a judge: its time limit, its cache, and the next judge if it fails."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
