@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cragraph.graph.state import Response
     from cragraph.report import Report
     from cragraph.settings import Settings, load_settings
-    from cragraph.types import IDK
+    from cragraph.types import IDK, Citation
     from cragraph.verification.policies import calculate_confidence
     from cragraph.verification.result import Verification
 
@@ -58,7 +58,7 @@ _HOMES = {
     "graph.context": ("Context",),
     "graph.state": ("Response",),
     "settings": ("Settings", "load_settings"),
-    "types": ("IDK",),
+    "types": ("IDK", "Citation"),
     "founding": (
         "AnswerValidator", "CRAGResult", "ClaimStatus", "ValidationConfig", "VerificationResult", "VerifiedClaim",
         "chat_with_verification", "corrective_rag_loop", "validate_answer", "verify_response", "verify_supported",
@@ -69,16 +69,19 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: eager, LangGraph's import would hold up `cragraph --help`."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used: eager, LangGraph's import would hold up `cragraph --help`."""
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 __all__ = [
-    "IDK", "AnswerValidator", "CRAGResult", "ClaimStatus", "Context", "CorrectionResult", "CragError", "Reading",
-    "Report", "Response", "Settings", "ValidationConfig", "Verification", "VerificationResult", "VerifiedClaim",
+    "IDK", "AnswerValidator", "CRAGResult", "Citation", "ClaimStatus", "Context", "CorrectionResult", "CragError",
+    "Reading", "Report", "Response", "Settings", "ValidationConfig", "Verification", "VerificationResult",
+    "VerifiedClaim",
     "__version__", "averify", "averify_and_correct", "calculate_confidence", "chat_with_verification",
     "corrective_rag_loop", "create_chat", "create_graph", "create_verifier", "load_settings", "read",
     "validate_answer", "verify", "verify_and_correct", "verify_response", "verify_supported",

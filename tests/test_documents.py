@@ -118,6 +118,17 @@ def test_the_snippets_of_a_document_run_one_after_another(
             test()  # type: ignore[operator]
 
 
+def test_the_answer_of_make_demo_is_accepted_and_is_what_the_document_prints(tmp_path: Path) -> None:
+    question = re.search(r"^QUESTION \?= (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert question
+    pages = [str(page) for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "start.md"]
+    assert CliRunner().invoke(app, ["ingest", *pages, "--store", str(tmp_path)]).exit_code == 0
+    asked = CliRunner().invoke(app, ["ask", question[1], "--store", str(tmp_path)])
+    assert asked.exit_code == 0
+    answer = next(line for line in asked.output.splitlines() if line.endswith("[1]"))
+    assert answer in (ROOT / "docs" / "start.md").read_text(encoding="utf-8").splitlines()
+
+
 def test_the_readme_shows_code_with_its_output() -> None:
     assert any(shown for _, shown in python_of("README.md"))
 
