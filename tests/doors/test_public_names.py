@@ -10,7 +10,8 @@ import cragraph
 PROMISED = {
     "create_graph", "create_verifier", "create_chat", "Settings", "Context", "verify", "averify", "verify_and_correct",
     "averify_and_correct", "validate_answer", "AnswerValidator", "ValidationConfig", "verify_supported",
-    "calculate_confidence", "Verification", "CorrectionResult", "IDK", "Citation", "CragError", "Report", "load_settings",
+    "calculate_confidence", "Verification", "CorrectionResult", "IDK", "Citation", "CragError", "Report",
+    "load_settings",
     "__version__", "verify_response", "corrective_rag_loop", "chat_with_verification", "ClaimStatus", "VerifiedClaim",
     "VerificationResult", "CRAGResult", "Reading", "read", "Response",
 }  # fmt: skip
