@@ -41,7 +41,6 @@ from cragraph.protocols import (
     Retriever,
 )
 from cragraph.search.foreign import ForeignRetriever, load_retriever
-from cragraph.search.neighbours import Neighbours
 from cragraph.search.questions import (
     ChatQueries,
     Contextualizer,
@@ -328,10 +327,6 @@ class Parts:
                 raise SettingsError(f"The reranker llm needs {CHAT_MODEL}.")
             return LLMReranker(self.chat, self.prompts, self.settings.max_concurrency)
         return named_reranker(name)
-
-    def neighbours(self, *arguments: Any) -> Any:
-        """The chunks around passages, from the store."""
-        return Neighbours(self.store)(*arguments)
 
     def rows_of(self, source: str, where: Mapping[str, Any] | None) -> list[Passage]:
         """The rows of a file if it has at most `WHOLE_TABLE` of them, else none."""

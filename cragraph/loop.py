@@ -66,7 +66,6 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             parts.reranker,
             kept,
             kept if settings.multi_query else CAPABLE_K,
-            parts.neighbours if searched and stored else None,
             lambda: parts.chat is not None and parts.chat.worth.capable,
             parts.rows_of if searched and stored else None,
         ),

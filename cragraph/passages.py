@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from cragraph.errors import InputError, encodable
 from cragraph.language.orders import told_of, without_orders
 from cragraph.types import Passage
 
-_OWN: Final = frozenset(Passage.__annotations__) - {"around", "parts"}
+_OWN: Final = frozenset(Passage.__annotations__)
 
 LONGEST_QUESTION: Final = 20_000
 """Characters of a question at most: reading this many takes a second."""
@@ -84,18 +84,6 @@ def as_passage(value: Any, index: int = 0) -> Passage:
     )
 
 
-def own_text(passage: Passage) -> Passage:
-    """A copy without the text around it; the passage itself if it has none."""
-    if "parts" not in passage:
-        return passage
-    own = next(part for part in passage["parts"] if part["chunk_id"] == passage["chunk_id"])
-    alone = passage.copy()
-    del alone["parts"]
-    alone["text"] = passage["text"][own["start"] : own["end"]]
-    alone["start_index"] = passage["start_index"] + own["start"]
-    return alone
-
-
 def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> list[Passage]:
     """The passages with orders to an assistant blanked; `tell` gets a note, and the rest of such a passage is
     doubted."""
@@ -113,17 +101,10 @@ def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> lis
 
 def doubts_of(passage: Passage, start: int, end: int) -> list[str]:
     """Reasons, in sentences, why the reading of a place of a passage may be wrong; empty without doubts."""
-    if "parts" not in passage:
-        doubts, places = passage["metadata"].get("doubts"), passage["metadata"].get("doubted") or []
-        whole = {*range(len(doubts or ()))} - {number for number, _, _ in places}
-        meant = whole | {number for number, first, last in places if first < end and last > start}
-        return [str(doubts[number]) for number in sorted(meant)] if isinstance(doubts, list) else []
-    found = []
-    for part in passage["parts"]:
-        if (about := part.get("about")) and part["start"] < end and part["end"] > start:
-            moved = part["from"] - part["start"]
-            found += doubts_of(cast("Passage", {"metadata": about}), start + moved, end + moved)
-    return found
+    doubts, places = passage["metadata"].get("doubts"), passage["metadata"].get("doubted") or []
+    whole = {*range(len(doubts or ()))} - {number for number, _, _ in places}
+    meant = whole | {number for number, first, last in places if first < end and last > start}
+    return [str(doubts[number]) for number in sorted(meant)] if isinstance(doubts, list) else []
 
 
 def about(passage: Passage) -> dict[str, Any]:

@@ -253,9 +253,7 @@ def described(node: str, update: Mapping[str, Any], before: Mapping[str, float])
             line = number_of(len(passages), "passage")
             line += f" for {len(searched)} targeted queries" if len(searched) > 1 else ""
         case "rerank":
-            beside = sum(len(passage.get("around", [])) for passage in passages)
             line = f"kept {len(passages)}, {update.get('new_passages', 0)} of them new"
-            line += f", read with {number_of(beside, 'chunk')} beside them" if beside else ""
         case "generate":
             line = number_of(len(update.get("drafts") or []), "draft")
         case "verify":

@@ -166,7 +166,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Loop": ("mode", "confidence_threshold", "max_crag_attempts", "on_low_confidence", "ask_on_low_confidence",
              "deadline_s", "show_claims", "history", "metrics_log"),
     "Retrieval": ("store", "retriever", "embeddings", "reranker", "multi_query", "top_k", "second_pass_k", "min_chunks",
-                  "passage_window", "where", "sources", "collection", "source_weights", "chunk_size", "chunk_overlap"),
+                  "where", "sources", "collection", "source_weights", "chunk_size", "chunk_overlap"),
     "Generation": ("model", "extractive_fallback", "best_of", "prompts"),
     "Verification": ("verify", "judge", "judge_model", "nli_model", "policy", "reliability_weights", "calibration",
                      "known_facts"),

@@ -84,17 +84,11 @@ def called(calls: int, tokens: Mapping[str, int]) -> str:
 SETTERS: Final[dict[SetBy, str]] = {"default": "", "calibration": " by calibration", "person": " as set"}
 
 
-Part = TypedDict("Part", {"chunk_id": str, "start": int, "end": int, "from": int, "about": NotRequired[dict[str, Any]]})
-"""A stretch of a text made of several chunks: `text[start:end]` is the chunk's text from character `from` on. `about`
-has the chunk's `doubts`, with the places that are `doubted`."""
-
-
 class Passage(TypedDict):
     """A retrieved chunk of a document.
 
     `start_index` is the offset of `text` in the document's text; `page` counts from 1 and is None where the format has
-    no pages. Scores are 0..1, None if that stage did not run. `around` are the chunks to read beside it, in document
-    order; a passage that is read as one text with them has `parts`, which name the chunk of each stretch.
+    no pages. Scores are 0..1, None if that stage did not run.
     """
 
     text: str
@@ -108,8 +102,6 @@ class Passage(TypedDict):
     metadata: dict[str, Any]
     retrieval_score: float | None
     rerank_score: float | None
-    around: NotRequired[list["Passage"]]
-    parts: NotRequired[list[Part]]
 
 
 class Claim(TypedDict):

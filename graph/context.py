@@ -20,7 +20,6 @@ from cragraph.types import Mode, OnLowConfidence
 from cragraph.verification.decision import DEFAULT_THRESHOLD, Threshold
 
 MAX_ATTEMPTS: Final = 10  # the largest `max_crag_attempts`; the graph's recursion limit follows from it
-MAX_WINDOW: Final = 10  # the largest `passage_window` in chunks to each side
 
 PRESETS: Final[dict[Mode, dict[str, Any]]] = {
     "low": {"min_chunks": 1, "verify": False, "second_pass_k": 5},
@@ -64,14 +63,6 @@ class OneOf:
 JudgeName = Annotated[str, OneOf(("auto", *JUDGES, "custom"), SPECIALIST)]
 
 
-def _checked_window(value: Any) -> Any:
-    """One sentence for a wrong window, instead of pydantic's one per possible type."""
-    number = str(value).strip()
-    if value == "section" or (number.isdigit() and int(number) <= MAX_WINDOW):
-        return value
-    raise ValueError(f"wanted a number of chunks from 0 to {MAX_WINDOW}, or section")
-
-
 def _names(value: Any) -> Any:
     """The collections from a text with commas, or a list; `all` means no choice."""
     given = [value] if isinstance(value, str) else value
@@ -84,6 +75,7 @@ def _names(value: Any) -> Any:
 
 
 GONE: Final = {
+    "passage_window": "a passage is read as it is; a larger `chunk_size` reads more of the text around a sentence",
     "relevance_floor": "passages are ranked, and the judge decides what they support; `top_k` reads fewer",
     "threads": "the embedded models take as many cores as there are, four at most",
     "identifier_fields": "ticker, year and filing_type are read; `SignalOptions(identifier_fields=…)` takes others",
@@ -159,7 +151,6 @@ LABELS: Final = {
     "min_chunks": "How many passages an answer needs",
     "top_k": "How many passages are read",
     "second_pass_k": "How many passages a correction reads",
-    "passage_window": "How many chunks are read beside a passage",
     "where": "Filter of the documents' metadata",
     "sources": "Files and folders that are searched",
     "collection": "Collections that are searched",
@@ -232,13 +223,6 @@ class Context(BaseModel):
     )
     second_pass_k: int | None = Field(
         default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
-    )
-    passage_window: Annotated[
-        Annotated[int, Field(ge=0, le=MAX_WINDOW)] | Literal["section"], BeforeValidator(_checked_window)
-    ] = Field(
-        default=0,
-        description="Number of chunks read on each side of a passage; section reads all chunks under its heading. "
-        "Citations stay exact.",
     )
     where: dict[str, Any] | None = Field(
         default=None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'

@@ -12,7 +12,6 @@ from cragraph.nodes.compute import Compute
 from cragraph.nodes.retrieve import merge
 from cragraph.passages import as_evidence
 from cragraph.protocols import Brief, Generator, Notes, deadline, remaining
-from cragraph.search.neighbours import read_wide
 from cragraph.types import IDK
 
 WARMTH = 0.4  # added to the temperature for each further candidate of a best-of-N pass
@@ -49,7 +48,7 @@ class Generate:
         notes.ran("generator", self.generator.name)
         # Words are streamed only after judging; with verification off, all at once.
         quiet = bool(context.verify)
-        read = as_evidence(read_wide(state.held), notes.degraded)
+        read = as_evidence(state.held, notes.degraded)
         brief = Brief(question=state.asked or state.question, passages=read, quiet=quiet)
         if state.attempts:
             attempt = best(state.attempts)

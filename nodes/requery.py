@@ -9,7 +9,6 @@ from cragraph.graph.routing import best, failed_claims, judged_by_model
 from cragraph.graph.state import State
 from cragraph.language.words import content_words
 from cragraph.protocols import Notes, QueryWriter
-from cragraph.search.neighbours import read_wide
 from cragraph.search.questions import decompose
 from cragraph.types import IDK
 from cragraph.verification.result import word_for_word
@@ -59,7 +58,7 @@ class Requery:
         known = bool(judged) or len(state.attempts) > 1
         writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)
-        queries = [q for q in writer(question, failed, gaps, notes, read_wide(state.held)) if q.strip()]
+        queries = [q for q in writer(question, failed, gaps, notes, state.held) if q.strip()]
         return fresh(queries, before) or fresh([question or attempt["answer"], *decompose(question)], before)
 
 

@@ -11,7 +11,6 @@ from cragraph.graph.state import State
 from cragraph.language.questions import read_question
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker, stand_in
-from cragraph.search.neighbours import NO_STORE, Size, all_read, without_around
 from cragraph.search.rerankers import rerank_gain
 from cragraph.types import Attempt, Passage
 
@@ -21,13 +20,11 @@ first eight .93, the first twelve .97."""
 TABLES = 2  # whole small tables for a capable model
 READ_AGAIN = 4  # passages of the first pass that it reads again with those of a later search
 ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for all that match
-NeighbourFinder = Callable[[Sequence[Passage], Size, Mapping[str, Any] | None, Notes], list[Passage]]
-"""Gives passages the chunks `around` them."""
 
 
 @dataclass(frozen=True)
 class Rerank:
-    """Keeps `top_k` passages on the first pass and `second_pass_k` on later ones, and finds the text around them.
+    """Keeps `top_k` passages on the first pass and `second_pass_k` on later ones.
 
     A `capable` model reads `capable_k` passages by default, and on later passes the best of the first pass as well.
     """
@@ -35,7 +32,6 @@ class Rerank:
     reranker: Reranker
     top_k: int = 5
     capable_k: int = CAPABLE_K
-    neighbours: NeighbourFinder | None = None
     capable: Callable[[], bool] = bool
     whole: Callable[[str, Mapping[str, Any] | None], list[Passage]] | None = None
     """Finds the rows of a file if they are few enough to be read whole; none otherwise."""
@@ -71,15 +67,10 @@ class Rerank:
             # Passages read before keep their place, so that a model's server need not read them again.
             place = {p["chunk_id"]: n for n, p in enumerate(state.held) if p["chunk_id"] in state.read}
             kept.sort(key=lambda p: place.get(p["chunk_id"], len(place)))
-        kept = [without_around(passage) for passage in kept]
         if self.whole is not None and self.capable() and state.searched:
             kept = self._with_tables(kept, context)
-        if context.passage_window and self.neighbours is None:
-            notes.degraded(NO_STORE)
-        elif context.passage_window and self.neighbours and state.searched:
-            kept = self.neighbours(kept, context.passage_window, context.where, notes)
         new = sum(p["chunk_id"] not in state.read for p in kept)
-        read = state.read + [p["chunk_id"] for p in all_read(kept) if p["chunk_id"] not in state.read]
+        read = state.read + [p["chunk_id"] for p in kept if p["chunk_id"] not in state.read]
         # Counted before the cut, so that a small `top_k` does not look like little evidence.
         return more | {"held": kept, "relevant": len(ranked), "read": read, "new_passages": new}
 
@@ -123,7 +114,7 @@ def pinned(ranked: Sequence[Passage], proven: set[str], size: int) -> list[Passa
 
 
 def proven_chunks(attempt: Attempt) -> list[Passage]:
-    """The chunks that support a claim of an attempt, including chunks around a passage."""
+    """The chunks that support a claim of an attempt."""
     supported = [v for v in attempt.get("verdicts", []) if v["verdict"] in ("supported", "partially_supported")]
     ids = {v["evidence"]["chunk_id"] for v in supported if v["evidence"]}
     return [p for p in attempt.get("context", []) if p["chunk_id"] in ids]

@@ -1,7 +1,6 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
@@ -13,8 +12,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
 from cragraph.passages import as_evidence, as_passages
 from cragraph.protocols import Brief, Generator, Notes
-from cragraph.search.neighbours import all_read, locate, read_wide
-from cragraph.types import IDK, Attempt, Computed, Passage
+from cragraph.types import IDK, Attempt, Computed
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, QUOTED, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
 from cragraph.verification.evidence import (
@@ -22,7 +20,7 @@ from cragraph.verification.evidence import (
     ratio_of_answer,
     ratio_of_quotation,
 )
-from cragraph.verification.result import SUMMARY, Verification
+from cragraph.verification.result import SUMMARY
 from cragraph.verification.verifier import VERY_FIRM, Verifier
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
@@ -106,7 +104,7 @@ class Verify:
     ) -> Attempt | None:
         """The attempt that quotes the passages beside a model's answer; None if they do not answer, or say the same."""
         assert self.quoting is not None
-        brief = Brief(state.asked or state.question, as_evidence(read_wide(state.held), Notes().degraded), quiet=True)
+        brief = Brief(state.asked or state.question, as_evidence(state.held, Notes().degraded), quiet=True)
         draft = self.quoting(brief, Notes())
         if draft in (IDK, answer):
             return None
@@ -138,7 +136,7 @@ class Verify:
             claims_supported=0,
             new_passages=state.new_passages,
             queries=state.searched,
-            context=all_read(state.held),
+            context=[*state.held],
         )
         if draft == IDK:
             # Neither an error nor an answer: nothing was claimed, and another search may still find an answer.
@@ -149,7 +147,7 @@ class Verify:
             attempt["computed"] = computed
         if not context.verify:
             return attempt
-        question, read = state.asked or state.question, read_wide(state.held)
+        question = state.asked or state.question
         written = self._written(draft, state)
         anew = self._anew(computed, context) if computed else None
         showing = WORTH_SHOWING
@@ -157,10 +155,10 @@ class Verify:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
         elif quoted and anew is None:
             showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft)
-        checked = self.verifier(
+        verification = self.verifier(
             question,
             draft,
-            read,
+            state.held,
             notes,
             **context.judging,
             showing=showing,
@@ -168,7 +166,6 @@ class Verify:
             ratio=ratio,
             computed=anew,
         )
-        verification = located(checked, state.held)
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
         judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}
@@ -194,41 +191,6 @@ class Verify:
 def refused(attempt: Attempt) -> bool:
     """Whether an attempt was refused, so that nothing of it is shown."""
     return attempt["decision"] is None or attempt["decision"]["outcome"] == "refused"
-
-
-def located(verification: Verification, held: Sequence[Passage]) -> Verification:
-    """A verification of the widened passages, with evidence and answers moved to the chunks that hold most of them.
-
-    `passage` counts the passages of `all_read`.
-    """
-    wide, chunks = read_wide(held), all_read(held)
-    if len(chunks) == len(held):
-        return verification
-    positions = {chunk["chunk_id"]: position for position, chunk in reversed(list(enumerate(chunks)))}
-
-    def exact(at: Any, words: str) -> Any:
-        passage = at["passage"]
-        place = locate(wide[passage], at["start"], at["end"])
-        if place.chunk_id != chunks[passage]["chunk_id"]:
-            passage = positions[place.chunk_id]
-        quote = chunks[passage]["text"][place.start : place.end]
-        start = place.start + len(quote) - len(quote.lstrip())
-        quote = quote.strip()
-        new = {words: quote, "passage": passage, "chunk_id": place.chunk_id, "start": start, "end": start + len(quote)}
-        return at | new if quote else None
-
-    claims: list[Any] = [v | {"evidence": v["evidence"] and exact(v["evidence"], "quote")} for v in verification.claims]
-    for claim in claims:
-        if further := claim.get("further"):
-            claim["further"] = [moved for one in further if (moved := exact(one, "quote"))]
-    spans = [exact(span, "text") for span in verification.answer_spans]
-    conflicts: list[Any] = [
-        conflict | {"sides": [exact(side, "quote") or side for side in conflict["sides"]]}
-        for conflict in verification.conflicts
-    ]
-    return replace(
-        verification, claims=tuple(claims), answer_spans=tuple(filter(None, spans)), conflicts=tuple(conflicts)
-    )
 
 
 @dataclass(frozen=True)

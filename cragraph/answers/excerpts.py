@@ -67,11 +67,11 @@ def excerpts(
 ) -> list[Excerpt]:
     """The excerpts of the passages, in their order; a passage without one is left out.
 
-    A passage that was widened by `passage_window` is sent whole; if all passages fit, all are sent whole.
+    If all passages fit, all are sent whole.
     """
     whole = [Excerpt(number, passage) for number, passage in enumerate(passages, start=1)]
     cost = sum(estimated_tokens(p["text"]) + (ROW_FRAME if "row" in p["metadata"] else FRAME) for p in passages)
-    if cost <= budget + FRAME * 2 or any("parts" in passage for passage in passages):
+    if cost <= budget + FRAME * 2:
         return whole
     split = [_pieces(number, passage) for number, passage in enumerate(passages)]
     worth = _worth(question, passages, split, rankings)

@@ -30,7 +30,7 @@ EXITS: Final = {"refused": ABSTAINED, "doubtful": DOUBTFUL}
 
 @with_settings(
     "store", "model", "base_url", "mode", "judge", "policy", "confidence_threshold", "max_crag_attempts", "top_k",
-    "min_chunks", "passage_window", "where", "collection", "on_low_confidence", "best_of", "deadline_s",
+    "min_chunks", "where", "collection", "on_low_confidence", "best_of", "deadline_s",
 )  # fmt: skip
 def ask(
     settings_of: Any,

@@ -56,7 +56,6 @@ _SETTINGS: Final[dict[str, Any]] = {
     "max_crag_attempts": _option(int, "--max-attempts", "Largest number of corrections."),
     "top_k": _option(int, "--top-k", "Number of passages to answer from."),
     "min_chunks": _option(int, "--min-chunks", "Abstain if fewer passages than this are found."),
-    "passage_window": _option(str, "--passage-window", "Number of chunks read on each side of a passage, or section."),
     "where": _option(
         list[str], "--where", "Metadata filter: year=2023, 'year>=2020', 'ticker in AAPL,MSFT'. Repeatable.",
         metavar="FILTER",

@@ -22,7 +22,7 @@ LONGEST_TITLE: Final = 500  # characters of a heading at most; a longer one is a
 TAKEN: Final = frozenset(
     (
         "source", "filename", "page", "doc_id", "chunk_id", "chunk_index", "start_index", "retrieval_score",
-        "rerank_score", "around", "parts", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
+        "rerank_score", "format", "heading", "headings", "table_header", "last_page", "unread_pages",
         "rows", "row", "scores", "collection", "dated", "doubts", "doubted", "left_out",
         TABLE_ROWS, CELLS,
     )

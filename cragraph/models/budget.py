@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Final
 
-from cragraph.passages import own_text
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 
@@ -43,8 +42,8 @@ def fitting(
 ) -> list[Passage]:
     """The passages, in order, that fit into `num_ctx` tokens with the rest of the `task`'s prompt and the reply.
 
-    The text around passages is left out first, from the lowest rank up; then whole passages; the best passage is
-    shortened if it alone does not fit. Omissions are noted. Without a known `num_ctx` all passages stay.
+    Passages are left out from the lowest rank up; the best passage is shortened if it alone does not fit. Omissions
+    are noted. Without a known `num_ctx` all passages stay.
     """
     if num_ctx is None or not passages:
         return list(passages)
@@ -62,18 +61,6 @@ def fitting(
     kept = dict(enumerate(passages))
     costs = {place: max(1, cost([passage]) - frame) for place, passage in kept.items()}
     worst_first = sorted(kept, key=lambda n: (kept[n]["rerank_score"] or 0.0, -n))
-    narrowed = 0
-    for place in worst_first:
-        narrow = own_text(kept[place])
-        if narrow is not kept[place] and frame + sum(costs.values()) > room:
-            kept[place], costs[place] = narrow, max(1, cost([narrow]) - frame)
-            narrowed += 1
-    if narrowed:
-        note(
-            f"{narrowed} of {len(passages)} passages, the lowest ranked, were put into the {task} prompt without the "
-            "text around them",
-            " or lower passage_window",
-        )
     for place in worst_first[:-1]:
         if frame + sum(costs.values()) > room:
             del kept[place], costs[place]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cragraph.passages import own_text
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.conflicts import stated_in
 from cragraph.verification.judges.verdicts import claim_of
@@ -30,7 +29,7 @@ def attributed(
         if verdict["verdict"] in IN_FAVOUR:
             own = verdict["evidence"]["passage"] if verdict["evidence"] else None
             near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
-            ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], own_text(p)["text"])]
+            ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], p["text"])]
             sourced[number] = {**verdict, "sources": ids}
     return sourced
 

@@ -101,8 +101,8 @@ def test_a_run_of_a_graph_is_narrowed_by_its_context(filled: Shell) -> None:
             list(Assistant(load_settings(store=".cragraph")).ask(DEPTH, context={"collection": wrong}))
 
 
-def test_corrections_and_neighbours_stay_in_the_collection(filled: Shell, notes: Path) -> None:
-    graph = create_graph(load_settings(store=".cragraph", passage_window="section")).compile()
+def test_corrections_stay_in_the_collection(filled: Shell, notes: Path) -> None:
+    graph = create_graph(load_settings(store=".cragraph")).compile()
     options: dict[str, Any] = {
         "collection": "home",
         "confidence_threshold": 1.0,

@@ -154,7 +154,6 @@ CASES = {
     "min_chunks": Case(50),
     "top_k": Case(2),
     "second_pass_k": Case(6, corrected, STRICT),
-    "passage_window": Case(1, run, {"top_k": 1, "min_chunks": 1}),
     "where": Case({"filename": "lakes.md"}),
     "sources": Case(("docs/lakes.md",)),
     "on_low_confidence": Case("flag", given, {"max_crag_attempts": 0, "confidence_threshold": 1.0}),

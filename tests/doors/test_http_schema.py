@@ -23,7 +23,7 @@ HOSTILE = (
 )  # fmt: skip
 NAMES = (
     "text", "metadata", "page", "chunk_index", "start_index", "source", "filename", "doc_id", "title", "heading",
-    "headings", "role", "content", "type", "retrieval_score", "rerank_score", "parts", "around", "year", "$and", "$or",
+    "headings", "role", "content", "type", "retrieval_score", "rerank_score", "year", "$and", "$or",
     "$in", "$nin", "$gt", "$ne", "choice", "answer", "queries",
 )  # fmt: skip
 

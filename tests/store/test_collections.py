@@ -14,7 +14,6 @@ from cragraph.errors import InputError
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search import SearchRetriever
-from cragraph.search.neighbours import Neighbours
 from cragraph.store import Store, ingest, open_store
 from cragraph.store.collections import may_pass
 from cragraph.store.records import DEFAULT
@@ -91,10 +90,7 @@ def test_what_one_collection_answers_shows_nothing_of_another(
         for found in (held.dense(query, 20, where), held.lexical(query, 20, where)):
             assert all((p["metadata"]["collection"], p["source"]) == ("work", "work.md") for p in found)
         found = SearchRetriever(held)([query], 10, Notes(), where=where)
-        wide = Neighbours(held)(found, 2, where, Notes())
-        assert {p["source"] for p in wide} | {near["source"] for p in wide for near in p.get("around", [])} <= {
-            "work.md"
-        }
+        assert {p["source"] for p in found} <= {"work.md"}
         with pytest.raises(InputError) as refused:
             held.dense(query, 5, {"$and": [where, {"of_home": 1}]})
         assert "of_work" in str(refused.value)

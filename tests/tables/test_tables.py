@@ -9,9 +9,7 @@ import pytest
 
 from cragraph.documents import load, split
 from cragraph.errors import InputError
-from cragraph.language.cells import rows_of
 from cragraph.language.tables import Table, number_of, read_column, tables_of
-from cragraph.search.neighbours import read_wide
 from cragraph.tables.engine import compute
 from cragraph.types import Condition, Query
 from tests.support.cases import cases
@@ -104,15 +102,3 @@ def test_a_row_longer_than_a_chunk_is_one_row(tmp_path: Path) -> None:
     orders = table(tmp_path, rows, "orders.csv")
     assert orders.size == 2
     assert compute(query("sum", "amount"), orders)["value"] == "11"
-
-
-def test_the_cells_of_a_passage_that_is_read_with_its_neighbours_are_its_own_and_theirs(tmp_path: Path) -> None:
-    path = tmp_path / "fees.md"
-    jobs = "".join(f"| Job {n} | {n}.50 |\n" for n in range(1, 60))
-    path.write_text(f"# Fees\n\n| Job | Price GBP |\n|---|---|\n{jobs}", encoding="utf-8")
-    first, second, *_ = (passage for document in load(path) for passage in split(document))
-    [wide] = read_wide([{**first, "around": [second]}])
-    rows = rows_of(wide)
-    assert len(rows) == len(rows_of(first)) + len(rows_of(second))
-    for row in rows:
-        assert [wide["text"][slice(*cell.place)] for cell in row.cells] == [cell.value for cell in row.cells]

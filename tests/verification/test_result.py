@@ -101,10 +101,8 @@ def test_an_answer_that_rests_on_a_doubtful_reading_is_not_accepted() -> None:
         assert found.decision.outcome == outcome
     assert found.decision.why == "The scan is blurred."
     about = {"doubts": ["The scan is blurred.", "A page is missing."], "doubted": [[0, 0, 5]]}
-    parts = [{"chunk_id": "a", "start": 0, "end": 9, "from": 2, "about": about},
-             {"chunk_id": "b", "start": 9, "end": 14, "from": 0}]  # fmt: skip
-    found = [doubts_of({**sure, "parts": parts}, *place) for place in ((0, 3), (3, 9), (9, 14))]
-    assert found == [about["doubts"], ["A page is missing."], []]
+    found = [doubts_of({**sure, "metadata": about}, *place) for place in ((0, 3), (5, 9))]
+    assert found == [about["doubts"], ["A page is missing."]]
 
 
 @pytest.mark.parametrize(

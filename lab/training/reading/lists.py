@@ -34,7 +34,6 @@ from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.protocols import Embeddings
 from cragraph.run import Assistant
-from cragraph.search.neighbours import read_wide
 from cragraph.types import Passage
 from lab.training.judge.prepare import minilm
 from lab.training.reader.made import typed
@@ -87,7 +86,7 @@ def searched(files: Path, questions: Sequence[str], scratch: Path) -> Iterator[l
             if "rerank" in update:
                 held = update["rerank"]["held"]
                 break
-        yield read_wide(held)
+        yield held
 
 
 def listed(question: str, passages: Sequence[Passage], answer: tuple[str, str, str], kind: str) -> Listed | None:
