@@ -1,7 +1,7 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
 import time
-from asyncio import get_running_loop
+from asyncio import get_running_loop, to_thread
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,6 +22,7 @@ from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, Response, State, VerifyInput, VerifyOutput, VerifyState
+from cragraph.models.speak import speak
 from cragraph.passages import place_of
 from cragraph.protocols import CALLERS_LOOP, Notes, deadline
 from cragraph.types import doubt_of
@@ -168,25 +169,18 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
 class AnsweringGraph(CheckedGraph):
     """The compiled loop; as a node of another graph it adds its answer once to that graph's messages."""
 
-    streams = False  # whether a draft's words are streamed as messages of the parent graph
-
     def invoke(  # type: ignore[override]  # narrower: version v2, which wraps the response, is not for it
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Response:
         """Run as usual."""
-        return cast(Response, self._told(super().invoke(input, self._quiet(config), **kwargs), input, config))
+        return cast(Response, self._told(super().invoke(input, _quiet(config), **kwargs), input, config))
 
     async def ainvoke(  # type: ignore[override]
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Response:
         """Run as usual."""
-        response = await super().ainvoke(input, self._quiet(config), **kwargs)
-        return cast(Response, self._told(response, input, config))
-
-    def _quiet(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        if config is None or self.streams or not is_node(config):
-            return config
-        return RunnableConfig(**{**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]})
+        response = await super().ainvoke(input, _quiet(config), **kwargs)
+        return cast(Response, await to_thread(self._told, response, input, config))
 
     def _told(self, response: Any, input: Any, config: RunnableConfig | None) -> Any:
         if not is_node(config) or not isinstance(response, dict) or not isinstance(response.get("answer"), str):
@@ -200,7 +194,9 @@ class AnsweringGraph(CheckedGraph):
         if getattr(self.builder, "doubt_in_text", False):
             text = f"{doubt}{text}"
         kept = {name: value for name, value in response.items() if name not in UNTOLD}
-        return response | {"messages": [AIMessage(text, additional_kwargs=kept | {"doubt": doubt.strip()})]}
+        # A function that calls the graph may return the answer as a message of its own: nothing is streamed before it.
+        name = speak(text, config) if _runs_in(config) is self else None
+        return response | {"messages": [AIMessage(text, id=name, additional_kwargs=kept | {"doubt": doubt.strip()})]}
 
     def said(self, response: Mapping[str, Any]) -> str:
         """The text of the message."""
@@ -209,8 +205,6 @@ class AnsweringGraph(CheckedGraph):
 
 class ChattingGraph(AnsweringGraph):
     """The loop as the node of a conversation, with the sources below each answer."""
-
-    streams = True
 
     def said(self, response: Mapping[str, Any]) -> str:
         """The answer, with a line for the place of each citation."""
@@ -250,6 +244,20 @@ class LoopGraph(BoundedGraph):
 def is_node(config: RunnableConfig | None) -> bool:
     """Whether the graph of this configuration is a node of another graph: then it runs under that node's name."""
     return bool(config and config.get("configurable", {}).get("checkpoint_ns"))
+
+
+def _quiet(config: RunnableConfig | None) -> RunnableConfig | None:
+    """The configuration of a run within a node, whose own messages are not streamed: the node's message is."""
+    if config is None or not is_node(config):
+        return config
+    return RunnableConfig(**{**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]})
+
+
+def _runs_in(config: RunnableConfig | None) -> Any:
+    """The node that LangGraph runs under this configuration: a graph, or a function that may call one."""
+    call = (config or {}).get("configurable", {}).get("__pregel_call")
+    task = call.args[0]() if isinstance(call, partial) else None
+    return next(iter(getattr(getattr(task, "proc", None), "steps", ())), None)
 
 
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:

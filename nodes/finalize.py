@@ -76,7 +76,7 @@ class Finalize:
     log: Callable[[Mapping[str, Any]], None] | None = None
     weights: Mapping[str, Weights] | None = None
     ways: Ways = Ways()
-    speak: Callable[[str], None] | None = None
+    speak: Callable[[str], object] | None = None
     """Streams the decided answer if verification is on, as drafts are not streamed then."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
@@ -19,7 +20,6 @@ from cragraph.errors import InputError
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.passages import as_passages
 from cragraph.store import Store, ingest, open_store
-from tests.support.ollama import OllamaServer
 
 QUESTION = "Why is the sea salt?"
 SEA = "The sea is salt because rivers carry minerals into it."
@@ -219,15 +219,36 @@ def test_a_message_is_clean_and_its_doubt_stands_beside_it() -> None:
         assert message.content == (f"{doubt} {ANSWER}" if in_text else ANSWER)
 
 
-@pytest.mark.enable_socket
-@pytest.mark.server
-def test_under_a_stream_of_messages_the_answer_comes_once() -> None:
-    with OllamaServer("The sea is salt because rivers carry minerals into it [1].") as server:
-        settings = load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url, extractive_fallback=False)
-        parent = StateGraph(Thread).add_node("crag", create_graph(settings).compile()).add_edge(START, "crag").compile()
-        asked = {"messages": [HumanMessage(QUESTION)], "passages": PASSAGES}
-        told = [message for message, _ in parent.stream(asked, stream_mode="messages")]
-    assert [message.content for message in told] == ["The sea is salt because rivers carry minerals into it [1]."]
+async def streamed(graph: Any, subgraphs: bool) -> list[list[tuple[str, str]]]:
+    """What a stream of messages brings, each message as its pieces with their node: synchronous, then asynchronous."""
+    asked = {"messages": [HumanMessage("How wide is Phobos?")]}
+    events = [*graph.stream(asked, stream_mode="messages", subgraphs=subgraphs)]
+    events += [event async for event in graph.astream(asked, stream_mode="messages", subgraphs=subgraphs)]
+    messages: dict[str, list[tuple[str, str]]] = {}
+    for message, about in (event[1] if subgraphs else event for event in events):
+        messages.setdefault(message.id, []).append((about["langgraph_node"], message.text))
+    return [*messages.values()]
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+async def test_in_a_parent_the_answer_is_streamed_once_and_word_by_word(subgraphs: bool, filled: Store) -> None:
+    crag = create_graph(load_settings(), store=filled).compile()
+
+    def calls(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
+        response = crag.invoke({"question": str(state["messages"][-1].content)}, config)
+        return {"messages": [AIMessage(response["answer"])]}
+
+    parent = StateGraph(MessagesState).add_node("crag", crag).add_edge(START, "crag").compile()
+    chat = create_chat(load_settings(), store=filled).compile()
+    for graph, node, ends in ((parent, "crag", "[1]"), (chat, "answer", "22 km wide.”")):
+        said = graph.invoke({"messages": [HumanMessage("How wide is Phobos?")]})["messages"][-1].content
+        once, again = await streamed(graph, subgraphs)
+        assert len(once) == len(said.split()) > 5
+        assert {name for name, _ in once} == {node}
+        assert "".join(text for _, text in once) == "".join(text for _, text in again) == said
+        assert said.endswith(ends)
+    own = StateGraph(MessagesState).add_node("calls", calls).add_edge(START, "calls").compile()
+    assert [[node for node, _ in message] for message in await streamed(own, subgraphs)] == [["calls"], ["calls"]]
 
 
 def kept(saver: InMemorySaver) -> int:
