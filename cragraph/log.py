@@ -1,8 +1,7 @@
-"""The log of questions beside the store; kept questions and their check; and the metrics log, a line per run.
+"""The log of questions beside the store, the check of kept questions, and the metrics log with a line per run.
 
-The log of questions is one SQLite file for its owner alone. The shell, the page and the tools write it. A program that
-calls the library does not, because it has its own place for its users' questions. The metrics log is the file of JSON
-lines named by `CRAG_METRICS_LOG`. Neither leaves the machine.
+The log of questions is one SQLite file for its owner alone, written by the shell, the page and the tools. A program
+that calls the library writes none. The metrics log is the file of JSON lines that `CRAG_METRICS_LOG` names.
 """
 
 import json
@@ -11,16 +10,15 @@ import math
 import os
 import re
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal
+from typing import Any, Final, TypeGuard
 
 from cragraph.errors import CragError, InputError, StoreError, encodable
 from cragraph.language.markers import CITED, without_markers
@@ -30,9 +28,7 @@ from cragraph.types import IDK
 from cragraph.verification.claims import split_claims
 from cragraph.verification.decision import DEFAULT_THRESHOLD, reaches
 
-logger = logging.getLogger(__name__)
-
-# -- what was asked --------------------------------------------------------------------------------------------------
+# -- the log of questions ----------------------------------------------------------------------------------------------
 
 NAME: Final = "history.sqlite"
 MOST: Final = 10_000  # entries at most; beyond, the oldest that are not kept are removed
@@ -43,7 +39,9 @@ _SCHEMA: Final = (
     "question TEXT NOT NULL, answer TEXT NOT NULL, confidence REAL, outcome TEXT, model TEXT NOT NULL, "
     "more TEXT NOT NULL, kept TEXT, expect TEXT)"
 )
-_COLUMNS: Final = "number, time, door, question, answer, confidence, outcome, model, more, kept, expect"
+_COLUMNS: Final = ("number", "time", "door", "question", "answer", "outcome", "confidence", "model", "kept", "expect")
+_MORE: Final = ("sources", "issues", "degraded", "messages", "narrowed", "seconds")  # as JSON in the column `more`
+_SELECT: Final = f"SELECT more, {', '.join(_COLUMNS)} FROM entries"
 UNWRITTEN: Final = "This question is not in the log of what was asked: {reason}."
 
 
@@ -77,11 +75,7 @@ class Entry:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, the number first."""
         given = asdict(self)
-        first = ("number", "time", "door", "question", "answer", "outcome", "confidence")
-        return {name: given.pop(name) for name in first} | given
-
-
-_MORE: Final = ("sources", "issues", "degraded", "messages", "narrowed", "seconds")
+        return {name: given.pop(name) for name in _COLUMNS[:7]} | given
 
 
 def entry_of(
@@ -91,7 +85,6 @@ def entry_of(
     narrowed: Mapping[str, Any] | None = None,
 ) -> Entry:
     """The entry of a response as shown, without a withheld answer."""
-    decision, models = response["decision"] or {}, response["models"]
     sources = [
         {
             "number": citation["number"],
@@ -103,11 +96,9 @@ def entry_of(
         for citation in response["citations"]
     ]
     return Entry(
-        question=response["question"],
-        answer=response["answer"],
-        confidence=response["confidence"],
-        outcome=str(decision.get("outcome") or ""),
-        model=str(models.get("generator") or ""),
+        **{name: response[name] for name in ("question", "answer", "confidence")},
+        outcome=str((response["decision"] or {}).get("outcome") or ""),
+        model=str(response["models"].get("generator") or ""),
         sources=sources,
         issues=list(response["issues"]),
         degraded=list(response["degraded"]),
@@ -131,67 +122,46 @@ def place_for(store: str | None) -> Path | None:
 
 @dataclass(frozen=True)
 class History:
-    """The log in a file; every call opens the file, so that any number of processes may write it."""
+    """The log in a file; every call opens the file, so that any number of processes may write it.
+
+    Raises InputError for an unknown number, StoreError for a file that cannot be used.
+    """
 
     path: Path
 
-    # -- writing -------------------------------------------------------------------------------------------------------
-
     def add(self, entry: Entry) -> int:
-        """Write an entry as the newest; returns its number. Raises StoreError if it cannot be written."""
-        row = (
-            datetime.now(UTC).isoformat(timespec="seconds"), entry.door, encodable(entry.question),
-            encodable(entry.answer), entry.confidence, entry.outcome, entry.model, _more(entry),
-        )  # fmt: skip
-        with self._opened(create=True) as db:
-            sql = "INSERT INTO entries (time, door, question, answer, confidence, outcome, model, more) VALUES "
-            number = int(db.execute(f"{sql}({', '.join('?' * len(row))})", row).lastrowid or 0)
-            db.execute("DELETE FROM entries WHERE kept IS NULL AND number <= ?", (number - MOST,))
-            return number
+        """Write an entry as the newest; returns its number."""
+        row = _row(entry) | {"time": _now()}
+        sql = f"INSERT INTO entries ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) RETURNING number"
+        return int(self._run(sql, [*row.values()], create=True)[0][0])
 
     def forget(self, numbers: Sequence[int] | None = None) -> int:
-        """Remove these entries, kept ones too, or all; returns their number. Raises InputError for an unknown number.
-
-        Their data is overwritten in the file.
-        """
-        with self._opened() as db:
-            if db is None:
-                self._missing(numbers or ())
-                return 0
-            if numbers is None:
-                return int(db.execute("DELETE FROM entries").rowcount)
-            known = {row[0] for row in db.execute("SELECT number FROM entries")}
-            self._missing([number for number in numbers if number not in known])
-            db.executemany("DELETE FROM entries WHERE number = ?", [(number,) for number in numbers])
-            return len(set(numbers))
+        """Remove these entries, kept ones too, or all; returns their number. Their data is overwritten in the file."""
+        for number in numbers or ():
+            self.get(number)
+        among = "1" if numbers is None else f"number IN ({', '.join(map(str, numbers))})"
+        return len(self._run(f"DELETE FROM entries WHERE {among} RETURNING number"))
 
     def keep(self, number: int, expect: str | None = None) -> Entry:
-        """Keep an entry as a test, with the words that its answer must have. Raises InputError for an unknown
-        number."""
+        """Keep an entry as a test, with the words that its answer must have."""
         if expect is not None and not expect.strip():
             raise InputError("What is expected came empty; wanted words that the answer must have: give some.")
-        entry = self.get(number)
-        expect = entry.expect if expect is None else encodable(expect.strip())
-        with self._opened() as db:
-            now = entry.kept or datetime.now(UTC).isoformat(timespec="seconds")
-            db.execute("UPDATE entries SET kept = ?, expect = ? WHERE number = ?", (now, expect, number))
+        expect = self.get(number).expect if expect is None else encodable(expect.strip())
+        sql = "UPDATE entries SET kept = coalesce(kept, ?), expect = ? WHERE number = ?"
+        self._run(sql, [_now(), expect, number])
         return self.get(number)
 
     def let_go(self, number: int) -> None:
         """Stop keeping an entry as a test; it stays in the log. Raises InputError if it was not kept."""
         if self.get(number).kept is None:
             raise InputError(f"Entry {number} is not kept; `cragraph log --kept` lists those that are.")
-        with self._opened() as db:
-            db.execute("UPDATE entries SET kept = NULL, expect = NULL WHERE number = ?", (number,))
+        self._run("UPDATE entries SET kept = NULL, expect = NULL WHERE number = ?", [number])
 
     def renew(self, number: int, now: Entry) -> None:
         """Replace a kept entry's answer."""
-        row = (encodable(now.answer), now.confidence, now.outcome, now.model, _more(now), number)
-        with self._opened() as db:
-            sql = "UPDATE entries SET answer = ?, confidence = ?, outcome = ?, model = ?, more = ? WHERE number = ?"
-            db.execute(sql, row)
-
-    # -- reading -------------------------------------------------------------------------------------------------------
+        row = {name: _row(now)[name] for name in ("answer", "confidence", "outcome", "model", "more")}
+        sql = f"UPDATE entries SET {', '.join(f'{name} = ?' for name in row)} WHERE number = ?"
+        self._run(sql, [*row.values(), number])
 
     def entries(self, limit: int | None = None, words: str = "", *, kept: bool = False, skip: int = 0) -> list[Entry]:
         """At most `limit` entries after the first `skip`, newest first, that have all the words in question or answer.
@@ -199,55 +169,41 @@ class History:
         With `kept`, only those that are kept as tests.
         """
         wanted = words.casefold().split()
-        with self._opened(writes=False) as db:
-            if db is None:
-                return []
-            which = "WHERE kept IS NOT NULL" if kept else ""
-            rows = db.execute(f"SELECT {_COLUMNS} FROM entries {which} ORDER BY number DESC")
-            found = (row for row in rows if all(word in f"{row[3]} {row[4]}".casefold() for word in wanted))
-            return [_entry(row) for row in islice(found, skip, None if limit is None else skip + limit)]
+        tests = ["kept IS NOT NULL"] * kept + ["instr(casefold(question || ' ' || answer), ?)"] * len(wanted)
+        sql = f"{_SELECT} WHERE {' AND '.join(tests) or '1'} ORDER BY number DESC LIMIT ? OFFSET ?"
+        return [*map(_entry, self._run(sql, [*wanted, -1 if limit is None else limit, skip]))]
 
     def get(self, number: int) -> Entry:
-        """One entry. Raises InputError for an unknown number."""
-        row: Any = None
-        with self._opened(writes=False) as db:
-            if db is not None and 0 < number < 1 << 63:  # which SQLite can hold
-                row = db.execute(f"SELECT {_COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-        if row is None:
-            self._missing([number])
-        return _entry(row)
+        """One entry."""
+        known = 0 < number < 1 << 63  # which SQLite can hold
+        rows = self._run(f"{_SELECT} WHERE number = ?", [number]) if known else []
+        if not rows:
+            raise InputError(f"There is no entry {number} in the log; `cragraph log` lists what there is.")
+        return _entry(rows[0])
 
-    # -- the file ------------------------------------------------------------------------------------------------------
-
-    def _missing(self, numbers: Sequence[int]) -> None:
-        if numbers:
-            raise InputError(f"There is no entry {numbers[0]} in the log; `cragraph log` lists what there is.")
-
-    @contextmanager
-    def _opened(self, *, writes: bool = True, create: bool = False) -> Iterator[Any]:
-        """The database in one transaction; None if it is missing and must not be made."""
+    def _run(self, sql: str, values: Sequence[Any] = (), *, create: bool = False) -> list[Any]:
+        """The rows of a statement, which is one transaction; none if there is no file and none is to be made."""
         if not create and not self.path.exists():
-            yield None
-            return
+            return []
         try:
             if create:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self.path, timeout=PATIENCE_S, isolation_level=None)) as db:
                 db.execute("PRAGMA secure_delete = ON")  # removed data is overwritten
-                db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-                try:
-                    version = db.execute("PRAGMA user_version").fetchone()[0]
-                    if create and version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                        db.execute(_SCHEMA)
-                        db.execute(f"PRAGMA user_version = {VERSION}")
-                    elif version != VERSION:
-                        raise sqlite3.DatabaseError(f"it is of version {version}, wanted {VERSION}")
-                    yield db
-                except BaseException:
-                    db.execute("ROLLBACK")
-                    raise
-                db.execute("COMMIT")
+                db.execute("BEGIN" if sql.startswith("SELECT") else "BEGIN IMMEDIATE")
+                version = db.execute("PRAGMA user_version").fetchone()[0]
+                if create and version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    db.execute(_SCHEMA)
+                    db.execute(f"PRAGMA user_version = {VERSION}")
+                elif version != VERSION:
+                    raise sqlite3.DatabaseError(f"it is of version {version}, wanted {VERSION}")
+                db.create_function("casefold", 1, str.casefold, deterministic=True)
+                rows = db.execute(sql, values).fetchall()
+                if create:
+                    db.execute("DELETE FROM entries WHERE kept IS NULL AND number <= ?", (rows[0][0] - MOST,))
+                db.execute("COMMIT")  # a connection that is closed before it rolls back
+                return rows
         except (sqlite3.Error, OSError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise StoreError(
@@ -256,65 +212,28 @@ class History:
             ) from error
 
 
-def _more(entry: Entry) -> str:
-    """The fields of an entry without a column, as JSON."""
-    return encodable(json.dumps({name: getattr(entry, name) for name in _MORE}, ensure_ascii=False, default=str))
+def _row(entry: Entry) -> dict[str, Any]:
+    """The columns of a new entry."""
+    more = json.dumps({name: getattr(entry, name) for name in _MORE}, ensure_ascii=False, default=str)
+    values = {name: getattr(entry, name) for name in _COLUMNS[2:8]} | {"more": more}
+    return {name: encodable(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    number, time, door, question, answer, confidence, outcome, model, more, kept, expect = row
-    try:
-        told = json.loads(more)
-    except ValueError:
-        told = {}
-    return Entry(
-        question, answer, confidence, outcome or "", model, number=number, time=time, door=door, kept=kept,
-        expect=expect, **{name: told[name] for name in _MORE if name in told},
-    )  # fmt: skip
+    more = {}
+    with suppress(ValueError):
+        more = json.loads(row[0])
+    columns = dict(zip(_COLUMNS, row[1:], strict=True))
+    return Entry(**columns | {"outcome": columns["outcome"] or ""} | {k: more[k] for k in _MORE if k in more})
 
 
-# -- the kept questions, asked again ---------------------------------------------------------------------------------
-
-Status = Literal["same", "changed", "refused", "wrong", "failed"]
-FAILED: Final[Status] = "failed"
-STATUSES: Final[tuple[Status, ...]] = ("same", "changed", "refused", "wrong", "failed")
+def _now(timespec: str = "seconds") -> str:
+    return datetime.now(UTC).isoformat(timespec=timespec)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One kept question: `same` as before, `changed`, now `refused`, `wrong` (an expected text is missing), or
-    `failed`.
+# -- the kept questions, asked again -----------------------------------------------------------------------------------
 
-    A question that was refused when it was kept, and still is, is the same. `why` is the reason in a sentence, empty
-    for the same answer.
-    """
-
-    number: int
-    question: str
-    status: Status
-    before: str
-    now: str
-    expect: str | None = None
-    confidence_before: float | None = None
-    confidence: float | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Check:
-    """All checked questions, in the order in which they were kept."""
-
-    rows: list[Checked] = field(default_factory=list)
-
-    @property
-    def all_same(self) -> bool:
-        """Whether nothing changed."""
-        return all(row.status == "same" for row in self.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON: the counts by status, and the rows."""
-        counts = Counter(row.status for row in self.rows)
-        return {"kept": len(self.rows)} | {s: counts[s] for s in STATUSES} | {"rows": [vars(row) for row in self.rows]}
+STATUSES: Final = ("same", "changed", "refused", "wrong", "failed")
 
 
 def check(
@@ -323,39 +242,45 @@ def check(
     *,
     renew: bool = False,
     progress: Callable[[int, int], Any] | None = None,
-) -> Check:
+) -> dict[str, Any]:
     """Ask every kept question again as it was asked; with `renew`, the new answers replace the old ones.
 
     `ask` returns the response to an entry's question. An answer without the expected words, or of a failed run, never
-    replaces the old one.
+    replaces the old one. Gives the number of kept questions, the counts by status, and the `rows` of `compared` in the
+    order in which the questions were asked.
     """
-    entries, rows = sorted(history.entries(kept=True), key=lambda entry: entry.number), []
+    entries, rows = history.entries(kept=True)[::-1], []
     for done, entry in enumerate(entries):
         if progress is not None:
             progress(done, len(entries))
         try:
             now = entry_of(ask(entry), entry.door, entry.messages, entry.narrowed)
+            rows.append(compared(entry, now))
+            if renew and rows[-1]["status"] in ("changed", "refused"):
+                history.renew(entry.number, now)
         except CragError as error:
-            rows.append(compared(entry, None, str(error)))
-            continue
-        rows.append(compared(entry, now))
-        if renew and rows[-1].status in ("changed", "refused"):
-            history.renew(entry.number, now)
-    return Check(rows)
+            rows.append(compared(entry, Entry("", ""), str(error)))
+    counts = Counter(row["status"] for row in rows)
+    return {"kept": len(rows)} | {status: counts[status] for status in STATUSES} | {"rows": rows}
 
 
-def compared(entry: Entry, now: Entry | None, failed: str = "") -> Checked:
-    """A kept question with its present answer; None if it could not be asked."""
-    answer, confidence = ("", None) if now is None else (now.answer, now.confidence)
-    status, why = judged(entry, now) if now is not None else (FAILED, failed)
-    about = (entry.expect, entry.confidence, confidence, why)
-    return Checked(entry.number, entry.question, status, entry.answer, answer, *about)
+def compared(entry: Entry, now: Entry, failed: str = "") -> dict[str, Any]:
+    """A kept question with its present answer; `failed` says why it could not be asked.
+
+    Its status is `same`, `changed`, `refused`, `wrong` (an expected text is missing) or `failed`. A question that was
+    refused when it was kept, and still is, is the same. `why` is the reason in a sentence, empty for the same answer.
+    """
+    status, why = ("failed", failed) if failed else judged(entry, now)
+    return {
+        "number": entry.number, "question": entry.question, "status": status, "before": entry.answer,
+        "now": now.answer, "expect": entry.expect, "confidence_before": entry.confidence,
+        "confidence": now.confidence, "why": why,
+    }  # fmt: skip
 
 
-def judged(entry: Entry, now: Entry) -> tuple[Status, str]:
+def judged(entry: Entry, now: Entry) -> tuple[str, str]:
     """The status of a kept question, and the reason."""
     refused, was_refused = now.outcome == "refused", entry.outcome == "refused"
-    alike = _line(entry.answer) == _line(now.answer)
     if refused and not was_refused:
         return "refused", "It was answered, and is refused now."
     if entry.expect and not says(now.answer, entry.expect):
@@ -363,7 +288,7 @@ def judged(entry: Entry, now: Entry) -> tuple[Status, str]:
         return "wrong", f"The answer does not say what is expected.{again}"
     if was_refused and not refused:
         return "changed", "It was refused, and is answered now."
-    if not alike:
+    if without_markers(entry.answer).split() != without_markers(now.answer).split():
         return "changed", "The answer is another one." + " It still says what is expected." * bool(entry.expect)
     if entry.outcome != now.outcome:
         return "changed", f"It was {entry.outcome or 'not verified'}, and is {now.outcome or 'not verified'} now."
@@ -375,17 +300,13 @@ def says(answer: str, expected: str) -> bool:
     return f" {plain(expected)} " in f" {plain(without_markers(answer))} "
 
 
-def _line(text: str) -> str:
-    return " ".join(without_markers(text).split())
-
-
 def plain(text: str) -> str:
     """The words and figures of a text in lower case, without signs, articles and thousands separators."""
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
     return " ".join(w for w in re.findall(r"\w+(?:\.\d+)?", text) if w not in ("the", "a", "an"))
 
 
-# -- the metrics log -------------------------------------------------------------------------------------------------
+# -- the metrics log ---------------------------------------------------------------------------------------------------
 
 ANSWER_CHARACTERS: Final = 100  # characters of an answer in a line, to recognise the run by
 _LOCK: Final = Lock()
@@ -405,56 +326,44 @@ def append_line(path: str | Path, entry: Mapping[str, Any]) -> None:
         with _LOCK, private(path, "ab", buffering=0) as log:
             log.write(line.encode("utf-8", "surrogatepass"))
     except OSError as error:
-        logger.warning("the metrics log %s cannot be written (%s): the run is not in it", path, error)
+        message = "the metrics log %s cannot be written (%s): the run is not in it"
+        logging.getLogger(__name__).warning(message, path, error)
 
 
 def record(run: Mapping[str, Any]) -> dict[str, Any]:
     """The line of a run, from its response and, if available, the fields of its state.
 
-    - `timestamp` (UTC), `query` (also as `question`), `answer` (its first 100 characters), `abstained`, `confidence`,
-      `is_grounded`, `accepted`; `decision` (accepted, doubtful, refused) and the `threshold`, null where verification
-      was off
-    - `attempts`: corrections made; `triggered`: whether there was one; `first_confidence`, `best_confidence`;
-      `improved`: whether a correction raised the confidence, null where none was made or nothing was verified
+    - `answer` is its first 100 characters, `decision` accepted, doubtful or refused
+    - `attempts`: corrections made; `triggered`: whether there was one; `improved`: whether a correction raised the
+      confidence, null where none was made or nothing was verified
     - `rejected`: an answer was written and withheld
-    - `claims_checked`, `claims_supported`, `hallucination_count`, `passed`, `warnings` of the returned answer; null
-      (and no warnings) where none was returned or none verified
-    - `citations`, `cited_claims`: share of its claims with a marker; `citation_accuracy`: share of verified
-      citations; both null for an abstention
+    - the figures of the verification are null where no answer was returned or none verified
+    - `cited_claims`: share of its claims with a marker; `citation_accuracy`: share of verified citations
     - `rerank_gain`: what the reranker's choice scores above retrieval's on the first pass; `selection_rate`: passages
-      kept ÷ passages met; null without one
-    - `judge`, `models`, `llm_calls`, `degraded`, `issues`; `timings_ms` by node and in `total`
+      kept ÷ passages met
     """
     tried = [a for a in run.get("attempts") or [] if isinstance(a, Mapping)]
-    scores = [a.get("confidence") for a in tried]
-    first = scores[0] if scores else None
-    best = max((score for score in scores if isinstance(score, int | float)), default=None)
-    abstained = bool(run.get("abstained"))
+    scores = [float(score) for a in tried if _number(score := a.get("confidence"))]
+    compared = len(tried) > 1 and scores and scores[0] == tried[0].get("confidence")
+    abstained, answer, met = bool(run.get("abstained")), str(run.get("answer") or ""), run.get("seen") or []
     checked: Mapping[str, Any] = {} if abstained else run.get("verification") or {}
-    citations: Sequence[Mapping[str, Any]] = run.get("citations") or []
-    answer, query, met = str(run.get("answer") or ""), str(run.get("question") or ""), run.get("seen") or []
-    models, decision = dict(run.get("models") or {}), run.get("decision") or {}
+    decision, models = run.get("decision") or {}, dict(run.get("models") or {})
     return {
-        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "query": query,
-        "question": query,
+        "timestamp": _now("milliseconds"),
+        "query": str(run.get("question") or ""),
         "answer": answer[:ANSWER_CHARACTERS],
         "abstained": abstained,
-        **{name: run.get(name) for name in ("confidence", "is_grounded", "accepted")},
+        **{name: run.get(name) for name in ("confidence", "is_grounded", "accepted", "rerank_gain")},
         "decision": decision.get("outcome"),
         "threshold": decision.get("threshold"),
         "attempts": max(len(tried) - 1, 0),
         "triggered": len(tried) > 1,
-        "first_confidence": first,
-        "best_confidence": best,
-        "improved": best > first if len(tried) > 1 and first is not None and best is not None else None,
+        "improved": max(scores) > scores[0] if compared else None,
         "rejected": abstained and any(a.get("answer") not in (None, "", IDK) for a in tried),
         **{name: checked.get(name) for name in ("claims_checked", "claims_supported", "hallucination_count", "passed")},
         "warnings": list(checked.get("warnings") or []),
-        "citations": len(citations),
         "cited_claims": None if abstained else cited_claims(answer),
-        "citation_accuracy": _rate(citation.get("verified") for citation in citations),
-        "rerank_gain": run.get("rerank_gain"),
+        "citation_accuracy": _mean(bool(citation.get("verified")) for citation in run.get("citations") or []),
         "selection_rate": len(run.get("held") or []) / len(met) if met else None,
         "judge": models.get("judge"),
         "models": models,
@@ -467,10 +376,8 @@ def record(run: Mapping[str, Any]) -> dict[str, Any]:
 def cited_claims(answer: str) -> float | None:
     """Share of an answer's claims with a marker in or directly behind them; None without claims."""
     claims = split_claims(answer)
-    ends = [claim["start"] for claim in claims[1:]] + [len(answer)]
-    if not claims:
-        return None
-    return sum(bool(CITED.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True)) / len(claims)
+    ends = [*(claim["start"] for claim in claims[1:]), len(answer)][: len(claims)]
+    return _mean(bool(CITED.search(answer, c["start"], end)) for c, end in zip(claims, ends, strict=True))
 
 
 GOALS: Final = (
@@ -492,46 +399,39 @@ def summarise(file: str | Path) -> dict[str, Any]:
     `labelled_hallucination_rate` (the share of wrong answers), and with ``"answerable": true`` or ``false`` for false
     positives (answered) and false negatives (refused) of answerability. Raises InputError if the file is missing.
     """
-    runs, bad = _read(Path(file))
-    answered = [run for run in runs if not run.get("abstained")]
-    marked = [run for run in answered if isinstance(run.get("correct"), bool) and _number(run.get("confidence"))]
-    judged = [run for run in answered if run.get("claims_checked")]
-    checked = sum(run["claims_checked"] for run in judged)
-    times: dict[str, list[float]] = defaultdict(list)
-    for run in runs:
-        for node, ms in (run.get("timings_ms") or {}).items():
-            if _number(ms):
-                times[node].append(float(ms))
-    latency = {
-        node: {**{f"p{p}": round(quantile(times[node], p / 100), 1) for p in (50, 95, 99)}, "runs": len(times[node])}
-        for node in sorted(times, key=lambda node: node == "total")  # last, below its nodes
-    }
+    try:
+        lines = [line for line in Path(file).read_text("utf-8", "replace").splitlines() if line.strip()]
+    except OSError as error:
+        raise InputError(
+            f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "
+            "CRAG_METRICS_LOG to have one written."
+        ) from error
+    runs: list[dict[str, Any]] = []
+    for line in lines:
+        with suppress(ValueError):
+            runs += [run] if isinstance(run := json.loads(line), dict) else []
+    judged = [run for run in runs if not run.get("abstained") and run.get("claims_checked")]
+    shown = [figures(run) for run in runs]
+    latency: dict[str, dict[str, float]] = {}
+    nodes = {node for run in runs for node in run.get("timings_ms") or {}}
+    for node in sorted(nodes, key=lambda node: (node == "total", node)):  # last, below its nodes
+        times = [float(ms) for run in runs if _number(ms := (run.get("timings_ms") or {}).get(node))]
+        if times:
+            shares = {f"p{p}": round(quantile(times, p / 100), 1) for p in (50, 95, 99)}
+            latency[node] = {**shares, "runs": len(times)}
     summary: dict[str, Any] = {
         "runs": len(runs),
-        "bad_lines": bad,
-        "answered": len(answered),
-        "abstention_rate": _rate(run.get("abstained") for run in runs),
-        "rejection_rate": _rate(run.get("rejected") for run in runs),
-        "doubtful_rate": _rate(run["decision"] == "doubtful" for run in runs if run.get("decision")),
-        "trigger_rate": _rate(run.get("triggered") for run in runs),
-        "success_rate": _rate(run["improved"] for run in runs if run.get("improved") is not None),
-        "grounded_rate": _rate(run["is_grounded"] for run in answered if run.get("is_grounded") is not None),
-        "hallucination_rate": 1 - sum(r["claims_supported"] for r in judged) / checked if checked else None,
-        "labelled_hallucination_rate": _rate(not run["correct"] for run in marked),
-        "false_positive_rate": _rate(not run.get("abstained") for run in runs if run.get("answerable") is False),
-        "false_negative_rate": _rate(run.get("abstained") for run in runs if run.get("answerable") is True),
-        "confidence": _mean(answered, "confidence"),
-        "confidence_accuracy": _rate(
-            reaches(run["confidence"], run.get("threshold") or DEFAULT_THRESHOLD) == run["correct"] for run in marked
-        ),
-        **{name: _mean(answered, name) for name in ("cited_claims", "citation_accuracy")},
-        **{name: _mean(runs, name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
-        "degraded_rate": _rate(run.get("degraded") for run in runs),
+        "bad_lines": len(lines) - len(runs),
+        "answered": sum(not run.get("abstained") for run in runs),
+        **{name: _mean(row[name] for row in shown) for name in figures({})},
+        "hallucination_rate": None,
         "degraded": dict(Counter(s for run in runs for s in run.get("degraded") or []).most_common(10)),
         "judges": dict(Counter(str(run.get("judge") or "none") for run in runs).most_common()),
         "latency_ms": latency,
         "verification_ms": latency["verify"]["p50"] if "verify" in latency else None,
     }
+    if checked := sum(run["claims_checked"] for run in judged):
+        summary["hallucination_rate"] = 1 - sum(run["claims_supported"] for run in judged) / checked
     targets = []
     for name, figure, sign, bound in GOALS:
         value = summary[figure]
@@ -541,40 +441,41 @@ def summarise(file: str | Path) -> dict[str, Any]:
     return summary | {"targets": targets}
 
 
+def figures(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run adds to each mean of the summary; None where it shows nothing."""
+    abstained, right = bool(run.get("abstained")), run.get("correct")
+    shown: Mapping[str, Any] = {} if abstained else run
+    marked = isinstance(right, bool) and _number(shown.get("confidence"))
+    return {
+        "abstention_rate": abstained,
+        "rejection_rate": bool(run.get("rejected")),
+        "doubtful_rate": run["decision"] == "doubtful" if run.get("decision") else None,
+        "trigger_rate": bool(run.get("triggered")),
+        "success_rate": run.get("improved"),
+        "grounded_rate": shown.get("is_grounded"),
+        "labelled_hallucination_rate": not right if marked else None,
+        "false_positive_rate": not abstained if run.get("answerable") is False else None,
+        "false_negative_rate": abstained if run.get("answerable") is True else None,
+        "confidence_accuracy": (
+            reaches(run["confidence"], run.get("threshold") or DEFAULT_THRESHOLD) == right if marked else None
+        ),
+        **{name: shown.get(name) for name in ("confidence", "cited_claims", "citation_accuracy")},
+        **{name: run.get(name) for name in ("rerank_gain", "selection_rate", "llm_calls")},
+        "degraded_rate": bool(run.get("degraded")),
+    }
+
+
 def quantile(values: Sequence[float], share: float) -> float:
     """The smallest value that at least `share` (0..1) of the values do not exceed; 0 for none."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)), 1) - 1] if ordered else 0.0
 
 
-def _read(file: Path) -> tuple[list[Mapping[str, Any]], int]:
-    runs: list[Mapping[str, Any]] = []
-    bad = 0
-    try:
-        with file.open(encoding="utf-8", errors="replace") as log:
-            for line in filter(str.strip, log):
-                with suppress(ValueError):
-                    if isinstance(run := json.loads(line), dict):
-                        runs.append(run)
-                        continue
-                bad += 1
-    except OSError as error:
-        raise InputError(
-            f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "
-            "CRAG_METRICS_LOG to have one written."
-        ) from error
-    return runs, bad
+def _mean(values: Iterable[Any]) -> float | None:
+    """The mean of the numbers, and of true and false as 1 and 0; None without any."""
+    numbers = [float(value) for value in values if isinstance(value, bool) or _number(value)]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
-def _rate(answers: Iterable[Any]) -> float | None:
-    values = [bool(answer) for answer in answers]
-    return sum(values) / len(values) if values else None
-
-
-def _mean(runs: Sequence[Mapping[str, Any]], field: str) -> float | None:
-    values = [float(run[field]) for run in runs if _number(run.get(field))]
-    return sum(values) / len(values) if values else None
-
-
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -105,9 +105,9 @@ def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool)
         raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
     with progress_bar("questions", shown=not quiet) as progress:
         result = check(ask, history, renew=renew, progress=progress)
-    show(as_json, result.to_dict(), rows_told)
-    if not result.all_same:
-        raise typer.Exit(FAILURE if any(row.status == "failed" for row in result.rows) else CHANGED)
+    show(as_json, result, rows_told)
+    if result["same"] < result["kept"]:
+        raise typer.Exit(FAILURE if result["failed"] else CHANGED)
 
 
 def rows_told(result: Mapping[str, Any]) -> str:

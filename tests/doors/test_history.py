@@ -214,8 +214,8 @@ def test_what_became_of_a_kept_question(
     before: tuple[str, str], now: tuple[str, str], expect: str | None, status: str
 ) -> None:
     row = compared(Entry("q", before[0], outcome=before[1], expect=expect), Entry("q", now[0], outcome=now[1]))
-    assert row.status == status
-    assert bool(row.why) is (status != "same")
+    assert row["status"] == status
+    assert bool(row["why"]) is (status != "same")
 
 
 def test_a_kept_question_that_cannot_be_asked_is_a_failure(asked: Shell, tmp_path: Path) -> None:
