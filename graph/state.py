@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, NotRequired, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
-from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage
+from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage, WrittenText
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
@@ -44,8 +44,7 @@ class State:
     said: str = ""  # the reply to a turn that asks nothing of the documents
     cited: list[Any] = field(default_factory=list)  # the citations of that reply
     drafts: list[str] = field(default_factory=list)
-    written: dict[str, float | None] = field(default_factory=dict)
-    """The drafts of a chat model, each with the mean log-probability of its tokens if the server told it."""
+    written: dict[str, WrittenText] = field(default_factory=dict)  # the drafts of a chat model
     search: list[str] = field(default_factory=list)  # search words of the writer of the draft
     computed: Computed | None = None  # the computation behind the draft; at the end, behind the answer
     attempts: list[Attempt] = field(default_factory=list)
