@@ -5,7 +5,7 @@ from asyncio import to_thread
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from langgraph.graph import StateGraph
 
@@ -13,6 +13,7 @@ from cragraph.build import Parts
 from cragraph.errors import InputError, encodable
 from cragraph.graph.build import TAKES, LoopGraph, build_chat, build_verifier, step
 from cragraph.graph.context import JudgingContext, options_of
+from cragraph.graph.state import Response
 from cragraph.language.words import content_words, terms
 from cragraph.loop import graph_of
 from cragraph.nodes.verify import VerifyGiven
@@ -20,7 +21,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import CallerParts, Notes
 from cragraph.report import Report
 from cragraph.settings import Chosen, Settings, as_settings, context_schema, load_settings
-from cragraph.types import Claim, Evidence, OnLowConfidence
+from cragraph.types import Checked, Claim, Decided, Evidence, OnLowConfidence
 from cragraph.verification.judges.verdicts import evidence_at
 from cragraph.verification.result import Verification
 
@@ -85,16 +86,16 @@ class CorrectionResult:
     final_response: str
     confidence: float
     attempts: int
-    history: list[dict[str, Any]]
+    history: list[Checked]
     additional_context_used: bool
     is_grounded: bool
     accepted: bool
-    decision: dict[str, Any]
+    decision: Decided
     abstained: bool
-    response: dict[str, Any] = field(repr=False)
+    response: Response = field(repr=False)
 
     @property
-    def verification_history(self) -> list[dict[str, Any]]:
+    def verification_history(self) -> list[Checked]:
         """The same as `history`."""
         return self.history
 
@@ -239,17 +240,17 @@ def verify_and_correct(
     if passages is not None:
         inputs["passages"] = as_passages(passages)
     context = options_of({k: v for k, v in given.items() if v is not None})
-    response: dict[str, Any] = {**graph.invoke(inputs, context=context)}
+    response = graph.invoke(inputs, context=context)
     attempts = response["attempts"]
     return CorrectionResult(
         final_response=response["answer"],
-        confidence=response["confidence"],
+        confidence=cast(float, response["confidence"]),
         attempts=len(attempts) - 1,
-        history=[a.get("verification", {}) for a in attempts],
+        history=[a.get("verification", cast(Checked, {})) for a in attempts],
         additional_context_used=any(a["new_passages"] for a in attempts[1:]),
         is_grounded=bool(response["is_grounded"]),
         accepted=bool(response["accepted"]),
-        decision=response["decision"],
+        decision=cast(Decided, response["decision"]),
         abstained=response["abstained"],
         response=response,
     )

@@ -34,7 +34,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import CallerParts, Judge, Notes
 from cragraph.search.rerankers import LexicalReranker
 from cragraph.settings import load_settings
-from cragraph.types import IDK, ClaimType, Mode, Passage, Verdict
+from cragraph.types import IDK, ClaimType, Mode, Passage, RunChecked, Verdict
 from cragraph.types import Claim as OwnClaim
 from cragraph.verification.citations import insertion_point, place_in_store, spliced
 from cragraph.verification.claims import split_claims
@@ -809,7 +809,7 @@ class ChatResponse(TypedDict):
     content: str
     model: str
     workspace: str
-    verification: NotRequired[dict[str, Any]]
+    verification: NotRequired[RunChecked]
 
 
 async def chat_with_verification(

@@ -36,6 +36,16 @@ Outcome = Literal["accepted", "doubtful", "refused"]
 SetBy = Literal["default", "calibration", "person"]
 
 
+class Decided(TypedDict):
+    """The decision on an answer as plain JSON (`verification.decision.Decision`)."""
+
+    outcome: Outcome
+    confidence: float
+    threshold: float
+    set_by: SetBy
+    why: str
+
+
 def doubt_of(decision: Mapping[str, Any] | None) -> str:
     """The doubt shown before a doubtful answer; empty for any other."""
     if not decision or decision["outcome"] != "doubtful":
@@ -244,6 +254,20 @@ class Verdict(Claim):
     said: NotRequired[Label]
 
 
+class ClaimRow(Verdict):
+    """A verdict as it is shown; `quoted`, and true, if the claim stands word for word in its evidence."""
+
+    quoted: NotRequired[bool]
+
+
+class Uncovered(TypedDict):
+    """A part of the answer that no claim covers: ``answer[start:end] == text``."""
+
+    text: str
+    start: int
+    end: int
+
+
 EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
 """The judges without a server; their reasons are measurements."""
 
@@ -310,13 +334,68 @@ class Conflict(TypedDict):
     why: str
 
 
+class Checked(TypedDict):
+    """A verification as plain JSON: `answered` and `supported` if the reader was asked, the founding document's fields
+    if the policy `weighted` was scored, and all else if claims are asked for."""
+
+    confidence: float
+    is_grounded: bool
+    accepted: bool
+    claims_checked: int
+    claims_supported: int
+    answered: NotRequired[float | None]
+    supported: NotRequired[float | None]
+
+    overall_score: NotRequired[float]
+    answer_source_alignment: NotRequired[float]
+    citation_coverage: NotRequired[float]
+    fact_verification_score: NotRequired[float]
+    issues: NotRequired[list[str]]
+    verified_sources: NotRequired[list[str]]
+    unverified_claims: NotRequired[list[str]]
+
+    claims: NotRequired[list[ClaimRow]]
+    level: NotRequired[Level]
+    hallucination_score: NotRequired[float]
+    hallucination_count: NotRequired[int]
+    attribution_coverage: NotRequired[float | None]
+    signals: NotRequired[dict[str, float]]
+    suggested_corrections: NotRequired[list[str]]
+    judge: NotRequired[str]
+    policy: NotRequired[str]
+    policy_scores: NotRequired[dict[str, float]]
+    degraded: NotRequired[list[str]]
+    uncovered: NotRequired[list[Uncovered]]
+    warnings: NotRequired[list[str]]
+    passed: NotRequired[bool]
+    threshold: NotRequired[float]
+    answer_spans: NotRequired[list[AnswerSpan]]
+    conflicts: NotRequired[list[Conflict]]
+    unread: NotRequired[str]
+    failed: NotRequired[bool]
+    decision: NotRequired[Decided]
+    ms: NotRequired[float]
+
+
+class RunChecked(Checked):
+    """The verification of a run's answer, with the number of corrections."""
+
+    crag_attempts: int
+
+
+class Candidate(TypedDict):
+    """One of several answers that a pass wrote."""
+
+    answer: str
+    confidence: float | None
+
+
 class Attempt(TypedDict):
     """One pass of generate and verify; `decision` is the decision on its answer, None if nothing was verified.
 
     `context` (the passages of the answer, then the chunks read beside them), `verdicts`, `verification` (signals and
-    confidence), `read` (the reader's values that count) and `beside` (a small model's answer, and the quotation beside
-    it) stay in the state; the response leaves them out unless asked for, and `answer` and `queries` if the answer is
-    withheld.
+    confidence) and `read` (the reader's values that count) stay in the state; the response leaves them out unless asked
+    for, and `answer` and `queries` if the answer is withheld.
     """
 
     attempt: int
@@ -328,13 +407,12 @@ class Attempt(TypedDict):
     new_passages: int
     queries: NotRequired[list[str]]
     accepted: bool | None
-    decision: dict[str, Any] | None
+    decision: Decided | None
     context: NotRequired[list[Passage]]
     verdicts: NotRequired[list[Verdict]]
-    verification: NotRequired[dict[str, Any]]
+    verification: NotRequired[Checked]
     read: NotRequired[Mapping[str, Any] | None]
-    candidates: NotRequired[list[dict[str, Any]]]
-    beside: NotRequired[dict[str, Any]]
+    candidates: NotRequired[list[Candidate]]
     computed: NotRequired[Computed]
 
 

@@ -11,7 +11,19 @@ from typing import Annotated, Any, Final, NotRequired, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
-from cragraph.types import Attempt, Citation, Computed, Conflict, Level, Nearest, Passage, WrittenText
+from cragraph.types import (
+    Attempt,
+    Citation,
+    ClaimRow,
+    Computed,
+    Conflict,
+    Decided,
+    Level,
+    Nearest,
+    Passage,
+    RunChecked,
+    WrittenText,
+)
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
 
@@ -62,10 +74,10 @@ class State:
     confidence_level: Level | None = None
     is_grounded: bool | None = None
     accepted: bool | None = None
-    decision: dict[str, Any] | None = None
+    decision: Decided | None = None
     citations: list[Citation] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
-    verification: dict[str, Any] | None = None
+    verification: RunChecked | None = None
     issues: list[str] = field(default_factory=list)
     nearest: list[Nearest] = field(default_factory=list)
     stopped: str = ""
@@ -107,7 +119,7 @@ class Response(TypedDict):
     ]
     accepted: Annotated[bool | None, Field(description="Whether the answer is given without a doubt.")]
     decision: Annotated[
-        dict[str, Any] | None,
+        Decided | None,
         Field(
             description="`outcome` (accepted, doubtful, refused), `confidence`, `threshold`, `set_by`, `why`; null "
             "where verification was off."
@@ -125,7 +137,7 @@ class Response(TypedDict):
             "known."
         ),
     ]
-    verification: Annotated[dict[str, Any] | None, Field(description="null where verification was off or failed.")]
+    verification: Annotated[RunChecked | None, Field(description="null where verification was off or failed.")]
     attempts: list[Attempt]
     issues: Annotated[list[str], Field(description="What is wrong with the answer, in plain sentences.")]
     nearest: Annotated[
@@ -172,8 +184,8 @@ class VerifyState:
     level: Level | None = None
     is_grounded: bool | None = None
     accepted: bool | None = None
-    decision: dict[str, Any] | None = None
-    claims: list[dict[str, Any]] = field(default_factory=list)
+    decision: Decided | None = None
+    claims: list[ClaimRow] = field(default_factory=list)
     signals: dict[str, float] = field(default_factory=dict)
     issues: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ from cragraph.verification.prune import pruned
 from cragraph.verification.result import ADDRESSED, DIFFER, SUMMARY, UNCHECKED, Verification, bare, claim_row, level_of
 from cragraph.verification.signals import QUOTES_CONTRADICT
 
-INTERNAL = frozenset({"context", "verdicts", "verification", "read", "beside"})
+INTERNAL = frozenset({"context", "verdicts", "verification", "read"})
 """Fields of an attempt that stay in the state; the response shows the verification if claims are asked for."""
 
 WRITTEN = frozenset({"answer", "candidates", "queries"})

@@ -12,7 +12,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
 from cragraph.passages import as_evidence, as_passages
 from cragraph.protocols import Brief, Generator, Notes
-from cragraph.types import IDK, Attempt, Computed
+from cragraph.types import IDK, Attempt, Computed, Decided
 from cragraph.verification.computed import Recomputed
 from cragraph.verification.decision import NO_ANSWER, QUOTED, WORTH_SHOWING, WRITTEN, WRITTEN_BY_SMALL, unanswered
 from cragraph.verification.evidence import (
@@ -140,7 +140,7 @@ class Verify:
         )
         if draft == IDK:
             # Neither an error nor an answer: nothing was claimed, and another search may still find an answer.
-            nothing = asdict(unanswered(context.unjudged_threshold, NO_ANSWER))
+            nothing = cast(Decided, asdict(unanswered(context.unjudged_threshold, NO_ANSWER)))
             return attempt | {"confidence": 0.0, "is_grounded": False, "accepted": False, "decision": nothing}
         computed = state.computed if state.computed and state.computed["answer"] == draft else None
         if computed:

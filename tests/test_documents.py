@@ -7,14 +7,17 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from cragraph import Citation, Response, create_graph
 from cragraph.choices import JUDGES, RERANKERS
 from cragraph.cli import app
 from cragraph.documents.files import FORMATS
+from cragraph.types import Attempt, Checked, ClaimRow, Computed, Decided, RunChecked
 from tests.support.ollama import OllamaServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,6 +145,25 @@ def test_every_part_that_a_table_names_is_in_its_page() -> None:
     help_lacks = [f.name for f in FORMATS if not re.search(rf"\b{f.name}\b", told)]
     assert not any(pages_lack.values()), pages_lack
     assert not help_lacks, f"`cragraph ingest --help` lacks {help_lacks}"
+
+
+def test_the_tables_and_types_of_the_response_have_every_field_that_comes_back() -> None:
+    table = TEXTS["docs/settings.md"].partition("## What comes back")[2].partition("### What verify gives")[0]
+    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", table, re.M)
+    named = [name for names, _ in rows for name in re.findall(r"`(\w+)`", names)]
+    assert sorted(named) == sorted(get_type_hints(Response).keys() - {"__interrupt__"})
+    told = {names: set(re.findall(r"`(\w+)`", meaning)) for names, meaning in rows}
+    assert told["`decision`"] - {"accepted", "doubtful", "refused"} == Decided.__annotations__.keys()
+    graph = create_graph({"store": None, "show_claims": True}).compile()
+    given = {"question": "What was revenue?", "answer": "It was $3.", "passages": ["Revenue was $4.", "Costs fell."]}
+    found = graph.invoke(given, context={"policy": "weighted"})
+    assert found["verification"]
+    assert found["verification"].keys() == get_type_hints(RunChecked).keys()
+    assert found["attempts"][0].get("verification", {}).keys() == get_type_hints(Checked).keys()
+    assert found["verification"]["claims"][0].keys() <= get_type_hints(ClaimRow).keys()
+    assert found["attempts"][0].keys() <= get_type_hints(Attempt).keys()
+    assert told["`citations`"] >= Citation.__annotations__.keys()
+    assert told["`computed`"] == Computed.__annotations__.keys() - {"answer", "labels", "doubts"}
 
 
 def test_no_command_has_a_dollar_that_a_shell_would_take_for_a_variable() -> None:

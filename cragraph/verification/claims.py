@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
-from typing import Final, TypedDict
+from typing import Final
 
 from cragraph.language.lexicon import LEXICON, pattern
 from cragraph.language.markers import CITATION, without_markers
 from cragraph.language.sentences import pieces, sentence_spans
 from cragraph.language.words import content_words, is_light, terms, topic
 from cragraph.protocols import Notes
-from cragraph.types import IDK, Claim, ClaimType
+from cragraph.types import IDK, Claim, ClaimType, Uncovered
 
 SPLIT_FROM: Final = 100
 """Least characters of a sentence that is split into its statements; parts of shorter ones lose too much context."""
@@ -134,14 +134,6 @@ def _statements(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield start, _without_trail(answer, start, joint.start())
             start = joint.end("cut")
     yield start, end
-
-
-class Uncovered(TypedDict):
-    """A part of the answer that no claim covers: ``answer[start:end] == text``."""
-
-    text: str
-    start: int
-    end: int
 
 
 FEW: Final = 2  # A stretch beside a claim with so few content words is a turn of phrase that the claim left out

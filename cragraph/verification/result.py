@@ -20,11 +20,12 @@ from cragraph.types import (
     OnLowConfidence,
     Passage,
     SetBy,
+    Uncovered,
     Verdict,
     mark_of,
     standing,
 )
-from cragraph.verification.claims import Uncovered, without_lead
+from cragraph.verification.claims import without_lead
 from cragraph.verification.decision import DEFAULT_THRESHOLD, WORTH_SHOWING, Decision, Threshold, decide, reaches
 
 CREDIT: Final[dict[Label, float]] = {

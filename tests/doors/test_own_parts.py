@@ -178,7 +178,10 @@ async def told(question: str) -> str:
     response = await graph.ainvoke({"question": question}, context={"mode": "high"})
     decision = response["decision"]
     sources = [citation["metadata"].get("source") for citation in response["citations"]]
-    return f"{response['answer']} {sources} {decision['outcome'] if decision else response['stopped']}"
+    checked, cited = response["verification"], response["citations"][0]["metadata"]["year"]
+    last = response["attempts"][-1]["decision"]
+    told = f"{checked['claims_supported']} of {checked['claims_checked']}, {cited}" if checked and last else ""
+    return f"{response['answer']} {told} {sources} {decision['outcome'] if decision else response['stopped']}"
 """
 
 
@@ -202,4 +205,6 @@ def test_a_type_checker_reads_the_parts_and_the_response(tmp_path: Path) -> None
     assert 'has no key "citatons"' in wrong
     assert "Did you mean" in wrong
     assert 'has no key "citatons"' in checked(TYPED.replace('"?"})', '"?"})["citatons"]'))
+    for name in ("outcome", "claims_supported", "claims_checked"):
+        assert f'has no key "{name}s"' in checked(TYPED.replace(f"['{name}']", f"['{name}s']"))
     assert "Argument" in checked(TYPED.replace("generator=FakeGenerator([])", "generator=7"))
