@@ -22,7 +22,7 @@ from cragraph.protocols import CallerParts, Notes
 from cragraph.report import Report
 from cragraph.settings import Chosen, Settings, as_settings, context_schema, load_settings
 from cragraph.types import Checked, Claim, Decided, Evidence, OnLowConfidence
-from cragraph.verification.judges.verdicts import evidence_at
+from cragraph.verification.reading import evidence_at
 from cragraph.verification.result import Verification
 
 

@@ -65,14 +65,11 @@ from cragraph.store.records import unit
 from cragraph.store.vectorstore import LangChainStore
 from cragraph.turns import Turn
 from cragraph.types import Passage
-from cragraph.verification.chat_checks import LLMClaims, LLMScorer, LLMScores
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.judges.embedding import EmbeddingJudge
+from cragraph.verification.judges.classifiers import NLIJudge, NLIModel, SpecialistJudge, load_nli
 from cragraph.verification.judges.encoder import EncoderJudge
-from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.llm import LLMJudge
-from cragraph.verification.judges.nli import NLIJudge, NLIModel, load_nli
-from cragraph.verification.judges.specialist import SpecialistJudge
+from cragraph.verification.judges.llm import LLMClaims, LLMJudge, LLMScorer, LLMScores
+from cragraph.verification.judges.weighing import EmbeddingJudge, LexicalJudge
 from cragraph.verification.verifier import Verifier, VerifierOptions
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
 from cragraph.types import Claim, ClaimType, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.verdicts import evidence_at, verdict_of
+from cragraph.verification.judges.verdicts import verdict_of
+from cragraph.verification.reading import evidence_at
 from cragraph.verification.result import CREDIT
 
 

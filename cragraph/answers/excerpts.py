@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.answers.candidates import heading_of, is_row, pieces
+from cragraph.answers.candidates import heading_of, is_row, pieces, similarities
 from cragraph.answers.ranking import Ranking
-from cragraph.answers.scoring import similarities
 from cragraph.language.words import content_words, terms, weight
 from cragraph.models.budget import estimated_tokens
 from cragraph.protocols import Embeddings, reason_of

@@ -17,22 +17,20 @@ from cragraph.answers.candidates import (
     LONGEST,
     MOST_WINDOWS,
     Candidate,
-    Part,
-    candidates,
-    heading_of,
-    parts_of,
-    shares_of,
-)
-from cragraph.answers.rows import CERTAIN, Lookup, answer_below, lookup
-from cragraph.answers.scoring import (
     Features,
+    Part,
     by_words,
+    candidates,
     coverage,
+    heading_of,
     own_words,
+    parts_of,
     rarity,
     read_words,
+    shares_of,
     similarities,
 )
+from cragraph.answers.rows import CERTAIN, Lookup, answer_below, lookup
 from cragraph.language.languages import seems_english
 from cragraph.language.questions import Kind, Question, corrected, read_question
 from cragraph.language.sentences import stretch_spans

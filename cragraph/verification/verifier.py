@@ -45,6 +45,7 @@ from cragraph.verification.evidence import (
     answers_else,
     merged,
     ratio_of_facts,
+    unstated,
     updated,
     without_figure,
     written_probability,
@@ -76,7 +77,6 @@ from cragraph.verification.signals import (
 )
 from cragraph.verification.signals.closeness import measure_closeness
 from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
-from cragraph.verification.stated import unstated
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

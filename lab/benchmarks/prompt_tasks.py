@@ -46,8 +46,8 @@ from cragraph.protocols import Notes
 from cragraph.run import Assistant
 from cragraph.search.questions import ChatQueries, Contextualizer, MultiQuery
 from cragraph.settings import load_settings
-from cragraph.verification.chat_checks import LLMClaims, LLMScores
 from cragraph.verification.claims import split_claims
+from cragraph.verification.judges.llm import LLMClaims, LLMScores
 from lab.benchmarks.model_judges import read
 from lab.benchmarks.new_user.__main__ import HERE, documents
 from lab.benchmarks.prompts import SETS, keeping, questions

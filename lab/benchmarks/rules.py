@@ -65,7 +65,7 @@ RULES: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
         f"{JUDGES}conflict._negation": nothing,
         f"{JUDGES}conflict._opposite": nothing,
     },
-    "support by words": {"cragraph.verification.judges.lexical.support_of": lambda *_: 0.5},
+    "support by words": {"cragraph.verification.judges.weighing.support_of": lambda *_: 0.5},
     "copied sentences": {f"{JUDGES}encoder.is_copied": never},
 }  # fmt: skip
 """What is put in the place of which functions to leave a rule out."""

@@ -15,10 +15,10 @@ from cragraph.protocols import Embeddings, Judge, Notes
 from cragraph.types import Claim, Label, Passage, Verdict
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import pooled_support
+from cragraph.verification.reading import space
 from cragraph.verification.result import AGAINST, Verification
 from cragraph.verification.signals.closeness import by_vectors
 from cragraph.verification.verifier import Verifier
-from cragraph.verification.windows import space
 from lab.evals.data import Row, read_rows
 from lab.evals.metrics import auroc, calibration_error, classified, means, precision_recall, reliability, times
 

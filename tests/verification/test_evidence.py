@@ -15,10 +15,10 @@ from cragraph.verification.evidence import (
     Written,
     card,
     ratio_of_answer,
+    unstated,
     updated,
     written_probability,
 )
-from cragraph.verification.stated import unstated
 from cragraph.verification.verifier import joined
 from tests.support.cases import cases
 

@@ -12,7 +12,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Passage
 from cragraph.verification.claims import split_claims
-from cragraph.verification.judges.nli import NLIJudge
+from cragraph.verification.judges.classifiers import NLIJudge
 from tests.support.cases import cases
 
 pytest.importorskip("onnx", reason="the tiny model is built with onnx (the dev extra)")

@@ -19,7 +19,7 @@ from cragraph.protocols import Judge, Notes
 from cragraph.settings import load_settings
 from cragraph.types import Claim
 from cragraph.verification.judges.encoder import EncoderJudge
-from cragraph.verification.judges.lexical import LexicalJudge
+from cragraph.verification.judges.weighing import LexicalJudge
 
 JUDGES: list[Judge] = [LexicalJudge(), EncoderJudge(GroundingModel(threads=1))]
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cragraph.passages import as_passages
-from cragraph.verification.windows import SPAN, space
+from cragraph.verification.reading import SPAN, space
 
 
 def windows(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -15,18 +15,16 @@ from cragraph.models.cache import embedded
 from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.protocols import Embeddings, Judge, Notes, YesNoSentence, stand_in
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.lexical import LexicalJudge, chosen
-from cragraph.verification.judges.reading import ClaimReading, Readings
 from cragraph.verification.judges.verdicts import (
     IN_SPITE,
     Standard,
     can_point,
     decide,
-    evidence_at,
     joined,
     unjudged,
     verdict_of,
 )
+from cragraph.verification.reading import ClaimReading, Readings, best_by_words, evidence_at, support_of
 from cragraph.verification.result import bare
 
 _WORD: Final = re.compile(r"\W*(yes|no)\s*[,.;:!\u2013\u2014-]+\s*", re.I)
@@ -40,12 +38,12 @@ class EncoderJudge:
 
     The network reads a claim with the window that words choose for it and, unless facts differ there, with the sentence
     nearest in meaning if `embeddings` are given (`held`). The place that supports the claim better is quoted, and its
-    logit counts. It is joined with the support by `words`: the network sees contradictions that share all words, words
-    are better on long answers. The support is a calibrated probability. Facts have the last word, as for the other
-    judges (see `decide`): a claim with a figure that no passage has, or with an opposite word, is never supported. A
-    sentence that was copied from a passage is supported without the network unless facts object. The network reads
-    English: claims or passages in another language are left to the judge `other`; without it they are `unjudged`. Both
-    cases are noted.
+    logit counts. It is joined with the support by words (`support_of`): the network sees contradictions that share all
+    words, words are better on long answers. The support is a calibrated probability. Facts have the last word, as for
+    the other judges (see `decide`): a claim with a figure that no passage has, or with an opposite word, is never
+    supported. A sentence that was copied from a passage is supported without the network unless facts object. The
+    network reads English: claims or passages in another language are left to the judge `other`; without it they are
+    `unjudged`. Both cases are noted.
 
     The answer to a yes-or-no question is read with its question: the sentence after "Yes," or "No," is judged by
     itself, and then compared with the sentence that `told` finds for the question. If that sentence denies what is
@@ -54,7 +52,6 @@ class EncoderJudge:
 
     model: "GroundingModel"
     other: Judge | None = None
-    words: LexicalJudge = field(default_factory=LexicalJudge)
     name: str = "encoder"
     told: Callable[[str, Sequence[Passage]], YesNoSentence | None] | None = None
     embeddings: Embeddings | None = None
@@ -149,7 +146,7 @@ class EncoderJudge:
         return list(self.other(claims, passages, notes, question=question))
 
     def _blend(self, reading: ClaimReading | None, grounding: "Grounding") -> "Grounding":
-        return self.model.blend(grounding, self.words.support(reading), reading is not None and reading.objects())
+        return self.model.blend(grounding, support_of(reading, "lexical"), reading is not None and reading.objects())
 
     def _verdict(
         self, claim: Claim, reading: ClaimReading | None, blend: "Grounding", passages: Sequence[Passage]
@@ -179,7 +176,7 @@ def held(
     it, no second place is looked for.
     """
     measures = Readings(claims, passages)
-    space, places = measures.space, [chosen(measures, number) for number in range(len(claims))]
+    space, places = measures.space, [best_by_words(measures, number) for number in range(len(claims))]
     first = [[reading] if reading is not None else [] for reading in places]
     if embeddings is None:
         return first

@@ -13,11 +13,10 @@ from cragraph.language.quotes import coverage, find_quote
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, terms
 from cragraph.types import Claim, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.conflict import FactConflict, find_conflict
-from cragraph.verification.judges.reading import SOME, ClaimReading, fitted
+from cragraph.verification.conflicts import FactConflict, find_conflict
 from cragraph.verification.policies import curves
+from cragraph.verification.reading import SOME, ClaimReading, evidence_at, evidence_of, fitted
 from cragraph.verification.result import CREDIT
-from cragraph.verification.windows import Window
 
 LABELS: Final = tuple(CREDIT)
 LOWERED: Final[dict[Label, Label]] = {"supported": "partially_supported", "partially_supported": "unsupported"}
@@ -48,18 +47,6 @@ class Standard:
 
 
 BY_WORDS: Final = Standard(**fitted()["thresholds"], overlap=True)  # that of the judges by words and by embeddings
-
-
-def evidence_at(number: int, start: int, end: int, passages: Sequence[Passage]) -> Evidence:
-    """A place in a passage as evidence, with its exact quote."""
-    passage = passages[number]
-    quote = passage["text"][start:end]
-    return Evidence(quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=end)
-
-
-def evidence_of(window: Window, passages: Sequence[Passage]) -> Evidence:
-    """A window as evidence."""
-    return evidence_at(window.passage, window.start, window.end, passages)
 
 
 def quoted(quote: str, passages: Sequence[Passage], likely: int = 0) -> Evidence | None:

@@ -13,11 +13,11 @@ from cragraph.protocols import Notes
 from cragraph.types import Passage, Verdict
 from cragraph.verification.claims import LONGEST
 from cragraph.verification.conflicts import contradict
+from cragraph.verification.reading import is_table_row
 from cragraph.verification.result import counted, is_counted, mean_support
 from cragraph.verification.signals import wording
 from cragraph.verification.signals.closeness import Closeness
 from cragraph.verification.signals.wording import IDENTIFIER_FIELDS, UNCERTAINTY_PHRASES
-from cragraph.verification.windows import is_table_row
 
 ALIGNED: Final = 5
 KEY_CLAIMS: Final = 5

@@ -13,8 +13,8 @@ from cragraph.language.words import overlap
 from cragraph.models.cache import embedded
 from cragraph.protocols import Embeddings, Notes, stand_in
 from cragraph.types import Passage
+from cragraph.verification.reading import Space, Window, space
 from cragraph.verification.result import bare
-from cragraph.verification.windows import Space, Window, space
 
 BY_SIMILARITY: Final = frozenset({"relevance", "faithfulness", "attribution_coverage", "source_agreement"})
 

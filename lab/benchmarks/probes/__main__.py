@@ -34,9 +34,9 @@ from cragraph.search.questions import decompose
 from cragraph.types import IDK, Claim
 from cragraph.verification.claims import claim_type, split_claims
 from cragraph.verification.conflicts import contradict, find_conflicts
+from cragraph.verification.evidence import unstated
 from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.verdicts import quoted
-from cragraph.verification.stated import unstated
 
 HERE: Final = Path(__file__).parent
 FLOOR: Final = 0.95

@@ -37,8 +37,8 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
 from cragraph.verification.judges.encoder import held
-from cragraph.verification.judges.lexical import LexicalJudge
-from cragraph.verification.judges.reading import ClaimReading
+from cragraph.verification.judges.weighing import LexicalJudge
+from cragraph.verification.reading import ClaimReading
 from lab.training.judge.prepare import minilm, reader
 from lab.training.judge.rows import CLASSES, Example, read_rows
 

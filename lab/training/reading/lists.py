@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from cragraph import create_graph, load_settings
-from cragraph.answers.candidates import candidates, parts_of
-from cragraph.answers.scoring import similarities
+from cragraph.answers.candidates import candidates, parts_of, similarities
 from cragraph.language.questions import read_question
 from cragraph.language.words import content_words, weight
 from cragraph.models.cache import LRU, CachedEmbeddings

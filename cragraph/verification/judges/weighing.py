@@ -1,16 +1,34 @@
-"""The judge by meaning: the claim's closeness to its likeliest windows, held to the same facts."""
+"""Judges that weigh what was measured: the judge by words, and the judge by similarity of meaning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from cragraph.models.cache import CachedEmbeddings, embedded
 from cragraph.protocols import Embeddings, Notes
 from cragraph.types import Claim, Passage, Verdict
-from cragraph.verification.judges.reading import Readings, clearest, support_of
 from cragraph.verification.judges.verdicts import BY_WORDS, decide
+from cragraph.verification.reading import WINDOWS, Readings, best_by_words, clearest, support_of
 
-WINDOWS: Final = 3
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds.
+
+    It knows no synonyms: a faithful paraphrase in other words looks unsupported to it.
+    """
+
+    name: str = "lexical"
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        measures = Readings(claims, passages)
+        readings = [best_by_words(measures, number) for number in range(len(claims))]
+        return [
+            decide(claim, reading, (support_of(reading, "lexical"), 0.0), BY_WORDS, passages, self.name)
+            for claim, reading in zip(claims, readings, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
