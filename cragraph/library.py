@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from cragraph.build import FETCHED, Parts
-from cragraph.documents import LEADS_OUT, Found, Limits, discover
+from cragraph.documents import CHUNK_OVERLAP, CHUNK_SIZE, LEADS_OUT, Found, discover
 from cragraph.errors import DocumentError, InputError, StoreMissingError
 from cragraph.graph.context import options_of
 from cragraph.language.cells import CELLS
@@ -31,7 +31,6 @@ from cragraph.types import Passage
 from cragraph.verification.result import Verification
 
 MB: Final = 1024 * 1024  # bytes of a megabyte, as `max_file_mb` counts them
-EMBEDDED: Final = 7.5  # times `file_seconds` that a file may take to be read and embedded: 900 s of 120
 LONGEST_ANSWER: Final = 200_000  # characters of an answer that a server or a tool verifies
 
 
@@ -134,7 +133,7 @@ class Library:
         the default one.
         """
         target = self.parts.store_to_fill(dry_run=bool(options.get("dry_run")))
-        return ingest(paths, target, collection=collection or self._into(), **self._reading(), **options)
+        return ingest(paths, target, collection=collection or self._into(), **self._reading() | options)
 
     def watch(self, paths: Sequence[Path], **options: Any) -> Iterator[IngestReport]:
         """Follow files and folders, including removals: a report for the first ingest, then one for every change."""
@@ -157,10 +156,8 @@ class Library:
     def _reading(self) -> dict[str, Any]:
         chosen = self.settings
         return {
-            "split_options": SplitOptions(chosen.chunk_size, chosen.chunk_overlap),
-            "limits": Limits(
-                seconds=chosen.file_seconds, total_seconds=EMBEDDED * chosen.file_seconds, chunks=chosen.max_file_chunks
-            ),
+            "split_options": SplitOptions(chosen.chunk_size, chosen.chunk_size * CHUNK_OVERLAP // CHUNK_SIZE),
+            "limits": chosen.limits,
             "max_bytes": int(chosen.max_file_mb * MB),
         }
 

@@ -87,7 +87,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
 
 def computing(parts: Parts) -> Compute:
     """The part that computes answers over all rows of a stored table."""
-    stored = StoredTables(lambda: parts.store, parts.settings.max_file_chunks)
+    stored = StoredTables(lambda: parts.store, parts.settings.limits.chunks)
     chat = parts.chat
     written = None if chat is None else QueryModel(chat, parts.prompts)
     return Compute(stored, parts.sources, parts.near, written)

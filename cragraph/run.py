@@ -174,11 +174,12 @@ class Assistant(Library):
         """Answer a question, after the messages of a conversation if there are any, with all claims.
 
         With `abstain`, the claims of a withheld answer are left out, unless `show_claims` asks for them. `person` says
-        that somebody is there whom `ask_on_low_confidence` may ask; then the events may end in `review`, and go on with
+        that somebody is there to be asked (`on_low_confidence`); then the events may end in `review`, and go on with
         `resume`.
         """
         inputs: dict[str, Any] = {"question": question} | ({"messages": list(messages)} if messages else {})
-        given = {"show_claims": True} | ({} if person else {"ask_on_low_confidence": False}) | dict(context or {})
+        nobody = {} if person or not self.settings.asks else {"on_low_confidence": "doubt"}
+        given = {"show_claims": True} | nobody | dict(context or {})
         options = options_of(given)
         whole = options.over(self.settings.context())
         return self._logged(self._run(inputs, options, whole, context, person), messages, whole)
@@ -186,13 +187,13 @@ class Assistant(Library):
     def _run(
         self, inputs: dict[str, Any], options: Context, whole: Context, given: Mapping[str, Any] | None, person: bool
     ) -> Iterator[Event]:
-        if not whole.ask_on_low_confidence:
+        if not whole.asks:
             asked = "show_claims" in (given or {}) or self.settings.show_claims
             hides = whole.on_low_confidence == "abstain" and not asked
             return events(streamed(self.graph, inputs, options), hides=hides)
         if not person:
             raise InputError(
-                "ask_on_low_confidence came where nobody can be asked: use the page of `cragraph serve`, "
+                "on_low_confidence came as ask where nobody can be asked: use the page of `cragraph serve`, "
                 "`cragraph chat --ask`, Studio, or a graph with a checkpointer."
             )
         return self._asked(inputs, token_hex(8), options)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Final
 
 import yaml
 from dotenv import dotenv_values
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, create_model, field_validator
+from pydantic import BeforeValidator, Field, ValidationError, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -23,6 +24,7 @@ from pydantic_settings import SettingsError as SourceError
 
 from cragraph import trust
 from cragraph.choices import COMPRESSORS_NAMED, RERANKERS, is_compressor
+from cragraph.documents import Limits
 from cragraph.errors import SettingsError
 from cragraph.graph.context import GONE, Context, OneOf, wrong_fields
 from cragraph.verification.policies import POLICIES, JudgeCalibration, checked_weights
@@ -111,16 +113,12 @@ class Settings(Context, BaseSettings):
         description="Reliability 0..1 by source pattern, in ranking and in confidence, e.g. {'drafts/*': 0.5}.",
     )
     chunk_size: int = Field(default=1000, ge=50, le=20_000, description="Characters a chunk has at most.")
-    chunk_overlap: int = Field(
-        default=150, ge=0, validate_default=True, description="Characters that neighbouring chunks share at most."
+    max_file_mb: float = Field(
+        default=100.0,
+        gt=0,
+        description="Larger files are skipped, with a reason. A larger limit also raises the chunks taken of a file "
+        "(50,000) and the seconds for reading it (120).",
     )
-    max_file_mb: float = Field(default=100.0, gt=0, description="Larger files are skipped, with a reason.")
-    max_file_chunks: int = Field(
-        default=50_000,
-        ge=1,
-        description="Chunks, rows among them, that are taken of a file; the rest is left out, and said.",
-    )
-    file_seconds: float = Field(default=120.0, gt=0, description="A file that takes longer to read is skipped.")
     reliability_weights: dict[str, Share] | None = Field(
         default=None,
         description="Weights of the reliability policy: retrieval_quality, source_agreement, hallucination_score, "
@@ -143,13 +141,6 @@ class Settings(Context, BaseSettings):
     def _sum_to_one(cls, weights: dict[str, float] | None) -> dict[str, float] | None:
         return {**checked_weights(POLICIES["reliability"], weights)} if weights else None
 
-    @field_validator("chunk_overlap")
-    @classmethod
-    def _smaller_than_a_chunk(cls, overlap: int, info: ValidationInfo) -> int:
-        if overlap >= (size := info.data.get("chunk_size", overlap + 1)):
-            raise ValueError(f"chunk_overlap {overlap} must be smaller than chunk_size {size}")
-        return overlap
-
     @classmethod
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
@@ -157,22 +148,34 @@ class Settings(Context, BaseSettings):
         """An argument comes first, then what `sources` finds."""
         return (init_settings, *(InitSettingsSource(settings_cls, values) for _, values in sources()))
 
+    @property
+    def limits(self) -> Limits:
+        """The limits of a file; those of time and chunks grow with `max_file_mb`."""
+        usual = Limits()
+        times = max(1.0, self.max_file_mb / type(self).model_fields["max_file_mb"].default)
+        return replace(
+            usual,
+            seconds=times * usual.seconds,
+            total_seconds=times * usual.total_seconds,
+            chunks=int(times * usual.chunks),
+        )
+
     def context(self) -> Context:
         """The per-run options that these settings make the default."""
         return Context(**{n: getattr(self, n) for n in self.model_fields_set if n in Context.model_fields})
 
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Loop": ("mode", "confidence_threshold", "max_crag_attempts", "on_low_confidence", "ask_on_low_confidence",
+    "Loop": ("mode", "confidence_threshold", "max_crag_attempts", "on_low_confidence",
              "deadline_s", "show_claims", "history", "metrics_log"),
-    "Retrieval": ("store", "retriever", "embeddings", "reranker", "multi_query", "top_k", "second_pass_k", "min_chunks",
-                  "where", "sources", "collection", "source_weights", "chunk_size", "chunk_overlap"),
+    "Retrieval": ("store", "retriever", "embeddings", "reranker", "multi_query", "top_k", "min_chunks",
+                  "where", "sources", "collection", "source_weights", "chunk_size"),
     "Generation": ("model", "extractive_fallback", "best_of", "prompts"),
     "Verification": ("verify", "judge", "judge_model", "nli_model", "policy", "reliability_weights", "calibration",
                      "known_facts"),
     "Model server": ("base_url", "ollama_host", "num_ctx", "num_predict", "timeout_s", "max_concurrency",
                      "calls_per_minute"),
-    "Limits of a file": ("max_file_mb", "max_file_chunks", "file_seconds"),
+    "Limits of a file": ("max_file_mb",),
 }  # fmt: skip
 """The settings by what they are for, as the documents show them."""
 

@@ -158,12 +158,12 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         inherited = config.get("configurable", {})
         saver = self.checkpointer or inherited.get("__pregel_checkpointer")
         chosen = given.get("durability") or inherited.get("__pregel_durability") or "checkpoint_during" in given
-        context, name = given.get("context"), "ask_on_low_confidence"
-        asks = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
-        if asks is None or (isinstance(context, Context) and name not in context.model_fields_set):
-            asks = cast(type[Context], self.builder.context_schema).model_fields[name].default
+        context, name = given.get("context"), "on_low_confidence"
+        low = context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+        if low is None or (isinstance(context, Context) and name not in context.model_fields_set):
+            low = cast(type[Context], self.builder.context_schema).model_fields[name].default
         # A run that may wait for a person is saved before its stream ends, because the reader resumes it then.
-        return given if chosen or asks or not saver else given | {"durability": "exit"}
+        return given if chosen or low == "ask" or not saver else given | {"durability": "exit"}
 
 
 class AnsweringGraph(CheckedGraph):

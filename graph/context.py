@@ -26,7 +26,7 @@ PRESETS: Final[dict[Mode, dict[str, Any]]] = {
     "balanced": {"min_chunks": 2, "verify": True, "second_pass_k": 8},
     "high": {"min_chunks": 3, "verify": True, "second_pass_k": 10},
 }
-"""The options that each mode sets, unless they are set explicitly."""
+"""What each mode sets: options, unless they are set explicitly, and the passages kept on correction passes."""
 
 PolicyName = Literal["auto", "calibrated", "claims", "weighted", "reliability", "similarity"]
 
@@ -75,6 +75,11 @@ def _names(value: Any) -> Any:
 
 
 GONE: Final = {
+    "ask_on_low_confidence": "set `on_low_confidence` to ask",
+    "second_pass_k": "`mode` says how many passages a correction reads, and `top_k` where it is more",
+    "chunk_overlap": "it is 15 % of `chunk_size`",
+    "max_file_chunks": "it follows from `max_file_mb`: 500 chunks per megabyte, at least 50,000",
+    "file_seconds": "it follows from `max_file_mb`: 1.2 seconds per megabyte, at least 120",
     "passage_window": "a passage is read as it is; a larger `chunk_size` reads more of the text around a sentence",
     "relevance_floor": "passages are ranked, and the judge decides what they support; `top_k` reads fewer",
     "threads": "the embedded models take as many cores as there are, four at most",
@@ -82,7 +87,7 @@ GONE: Final = {
     "attribution_threshold": "it is 0.7; `SignalOptions(attribution_threshold=…)` takes another",
     "uncertainty_phrases": "`ValidationConfig(uncertainty_words=…)` takes your own",
     "claim_extractor": "sentences are claims, and a model that judges finds its own; `ClaimExtractor` asks a model",
-    "file_total_seconds": "set `file_seconds`, of which it is 7.5 times",
+    "file_total_seconds": "it follows from `max_file_mb`: 9 seconds per megabyte, at least 900",
 }
 """Names that were settings once, each with what to do now."""
 
@@ -150,12 +155,10 @@ LABELS: Final = {
     "judge": "Who judges the claims",
     "min_chunks": "How many passages an answer needs",
     "top_k": "How many passages are read",
-    "second_pass_k": "How many passages a correction reads",
     "where": "Filter of the documents' metadata",
     "sources": "Files and folders that are searched",
     "collection": "Collections that are searched",
     "on_low_confidence": "What is returned below the threshold",
-    "ask_on_low_confidence": "Whether you decide below the threshold",
     "best_of": "How many answers are written to choose from",
     "show_claims": "Whether the verdict on each claim is shown",
     "known_facts": "Facts that an answer must not contradict",
@@ -219,10 +222,7 @@ class Context(BaseModel):
         ge=1,
         le=50,
         description="Passages kept for the first pass: 5, or 3 with the llm reranker and one query; "
-        "8 for a capable chat model and one query.",
-    )
-    second_pass_k: int | None = Field(
-        default=None, ge=1, le=50, description="Passages kept on correction passes. By mode: 5, 8, 10."
+        "8 for a capable chat model and one query. A correction keeps 5, 8 or 10 by mode, and no fewer than these.",
     )
     where: dict[str, Any] | None = Field(
         default=None, description='Metadata filter, e.g. {"year": 2023} or {"year": {"$gte": 2020}}.'
@@ -235,16 +235,12 @@ class Context(BaseModel):
         description="Answer only from these collections of the store, e.g. work, or several with commas; all means "
         "every collection.",
     )
-    on_low_confidence: OnLowConfidence = Field(
+    on_low_confidence: Literal[OnLowConfidence, "ask"] = Field(
         default="doubt",
         description="What to return below the threshold. abstain: no answer. flag: the answer, as doubtful. "
         "prune: only its supported sentences. doubt: a supported answer of at least 0.4 (a quotation "
-        "that was chosen here: 0.31; a chat model's words: 0.5), as doubtful; else no answer.",
-    )
-    ask_on_low_confidence: bool = Field(
-        default=False,
-        description="Below the threshold, when no correction helps, wait for a person to accept, edit, search or "
-        "abstain. Needs a checkpointer.",
+        "that was chosen here: 0.31; a chat model's words: 0.5), as doubtful; else no answer. ask: wait for a person "
+        "to accept, edit, search or abstain, if no correction helps; needs a checkpointer.",
     )
     best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged per pass; the best is kept.")
     show_claims: bool = Field(default=False, description="Put verdict and evidence of each claim into the response.")
@@ -300,8 +296,19 @@ class Context(BaseModel):
     @property
     def judging(self) -> dict[str, Any]:
         """The arguments of the run for a verifier."""
-        names = ("judge", "policy", "known_facts", "threshold", "on_low_confidence", "deadline_s")
-        return {name: getattr(self, name) for name in names}
+        names = ("judge", "policy", "known_facts", "threshold", "deadline_s")
+        low = "doubt" if self.asks else self.on_low_confidence
+        return {"on_low_confidence": low} | {name: getattr(self, name) for name in names}
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person is asked below the threshold."""
+        return self.on_low_confidence == "ask"
+
+    @property
+    def second_pass_k(self) -> int:
+        """The number of passages kept on correction passes."""
+        return max(int(PRESETS[self.mode]["second_pass_k"]), self.top_k or 0)
 
     def over(self, defaults: "Context") -> "Context":
         """These options over some defaults: only options that were set count."""

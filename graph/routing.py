@@ -114,7 +114,7 @@ def judged_by_model(attempt: Attempt) -> Mapping[str, Any]:
 
 def ended(state: State, context: Context) -> Literal["review", "finalize"]:
     """The end of the run, or the review by a person if no attempt reached the threshold and the run wants one."""
-    asks = context.ask_on_low_confidence and state.attempts and not any(map(accepted, state.attempts))
+    asks = context.asks and state.attempts and not any(map(accepted, state.attempts))
     return "review" if asks else "finalize"
 
 

@@ -24,7 +24,7 @@ ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for al
 
 @dataclass(frozen=True)
 class Rerank:
-    """Keeps `top_k` passages on the first pass and `second_pass_k` on later ones.
+    """Keeps `top_k` passages on the first pass, and more on later ones.
 
     A `capable` model reads `capable_k` passages by default, and on later passes the best of the first pass as well.
     """
@@ -59,7 +59,7 @@ class Rerank:
                 kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]
         else:
             ids = {p["chunk_id"] for p in proven}
-            kept, more = pinned(ranked, ids, context.second_pass_k or self.top_k), {}
+            kept, more = pinned(ranked, ids, context.second_pass_k), {}
             if self.capable():
                 known = {p["chunk_id"] for p in kept}
                 before = [p for p in state.held if p["chunk_id"] in state.read and p["chunk_id"] not in known]

@@ -120,13 +120,13 @@ def shown(state: State, context: Context) -> dict[str, Any]:
 
 def checked_memory(context: Context) -> None:
     """Refuse a run that would wait for a person without a checkpointer."""
-    if not context.ask_on_low_confidence:
+    if not context.asks:
         return
     from langgraph.runtime import get_runtime
 
     here = get_runtime(Context).execution_info
     if here is None or here.thread_id is None:
         raise InputError(
-            "ask_on_low_confidence came for a graph without a checkpointer, where a run cannot wait: compile it with "
-            "one (compile(checkpointer=InMemorySaver())) and give a thread_id."
+            "on_low_confidence came as ask for a graph without a checkpointer, where a run cannot wait: compile it "
+            "with one (compile(checkpointer=InMemorySaver())) and give a thread_id."
         )

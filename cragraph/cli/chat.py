@@ -113,7 +113,7 @@ class Conversation:
                 self._answer(line)
 
     def _answer(self, question: str) -> None:
-        asks = {"ask_on_low_confidence": True} if self.ask else {}
+        asks = {"on_low_confidence": "ask"} if self.ask else {}
         run = self._assistant.ask(question, messages=self.messages, context=asks, person=self.ask)
         while (done := shown(run, quiet=self.quiet)).kind == "review":
             run = self._assistant.resume(done.text, decided(done.response))

@@ -204,7 +204,7 @@ def _context(name: str, settings: Settings, longest: int | None) -> Diagnosis:
     room = min(settings.num_ctx, longest or settings.num_ctx)
     prompts = [Parts(settings).prompts[task] for task in ("generate", "regenerate", "judge")]
     frame = max(budget.estimated_tokens(prompt.system + prompt.user) for prompt in prompts)
-    passages = int((settings.context().resolved().second_pass_k or 0) * settings.chunk_size / CHARACTERS_A_TOKEN)
+    passages = int(settings.context().second_pass_k * settings.chunk_size / CHARACTERS_A_TOKEN)
     reply = min(settings.num_predict, room // 2)
     # The prompts of judge and correction contain an answer of up to the full length.
     needed = int((frame + passages + reply) * (1 + budget.MARGIN)) + reply
@@ -213,9 +213,7 @@ def _context(name: str, settings: Settings, longest: int | None) -> Diagnosis:
         return Diagnosis(title, True, f"the largest prompt needs about {needed} of {room} tokens")
     detail = f"the largest prompt needs about {needed} tokens, and the context has {room}: passages will be left out"
     if longest is not None and longest < needed:
-        return Diagnosis(
-            title, False, detail, "lower second_pass_k or chunk_size, or choose a model with a longer context"
-        )
+        return Diagnosis(title, False, detail, "lower chunk_size or choose mode low, or a model with a longer context")
     return Diagnosis(title, False, detail, f"set CRAG_NUM_CTX={-(-needed // 1024) * 1024}")
 
 

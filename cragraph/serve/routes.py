@@ -139,7 +139,7 @@ def asking(assistant: Assistant, desk: Desk) -> APIRouter:
         """The same as server-sent events: `begin`, `node` and `token` while it runs, then `done` or `error`.
 
         `waiting` comes first if other runs go before, with their number. `done` has the `response` and its report as
-        `html`. With the option `ask_on_low_confidence` the last event may be `review`, with the data for a person's
+        `html`. With `on_low_confidence` ask the last event may be `review`, with the data for a person's
         decision as the `response`, and the name of the waiting `run`.
         """
         run = await begun(body, person=True)

@@ -95,10 +95,10 @@ STOPPED: Final = "{files} files are in, whole.{rest} Run the same command again 
 PAGES_LEFT_OUT: Final = (
     "read without page {pages}: no text there, only pictures (pip install 'cragraph[ocr]'), or broken"
 )
-TOO_MANY: Final = "{left_out}: a file may give {most:,} chunks; raise max_file_chunks, or split it"
+TOO_MANY: Final = "{left_out}: a file may give {most:,} chunks; raise max_file_mb, or split it"
 TOO_LONG: Final = (
     "reading and embedding it took more than {seconds:g} seconds: {kept:,} chunks of it are kept, unseen by any "
-    "search; run the same command again to go on, or raise file_seconds"
+    "search; run the same command again to go on, or raise max_file_mb"
 )
 HALF: Final = " Of {name} {chunks} chunks are kept, unseen by any search until the rest is in."
 

@@ -168,7 +168,7 @@ def messages(
             ended = f"signal {-code}" if code < 0 else f"exit status {code}"
             reason = f"reading it ended the reader ({ended}); leave it out or convert it"
             if hasattr(signal, "SIGALRM") and code == -signal.SIGALRM:
-                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise file_seconds"
+                reason = f"reading it took more than {limits.seconds:g} seconds; split it, or raise max_file_mb"
             yield Failed(rest.pop(0), reason)
     yield from read(rest, options, limits, given_up)
 

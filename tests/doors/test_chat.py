@@ -76,7 +76,7 @@ def test_below_the_threshold_a_person_decides(shell: Shell, notes: Path, monkeyp
 
 @pytest.mark.enable_socket
 def test_nobody_is_asked_where_nobody_can_answer(shell: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_ASK_ON_LOW_CONFIDENCE", "true")
+    monkeypatch.setenv("CRAG_ON_LOW_CONFIDENCE", "ask")
     monkeypatch.setenv("CRAG_EXTRACTIVE_FALLBACK", "false")
     with OllamaServer("The Mariana Trench is 900 metres deep [1].") as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)

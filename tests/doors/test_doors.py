@@ -332,7 +332,7 @@ def test_a_folder_before_the_name_is_dropped_with_every_kind_of_slash() -> None:
     "decision",
     cases("doors/doors", "a run that waits"))  # fmt: skip
 def test_a_run_that_waits_takes_any_decision_without_failing(held: Any, decision: Any) -> None:
-    options = {"ask_on_low_confidence": True, "confidence_threshold": 1, "max_crag_attempts": 0}
+    options = {"on_low_confidence": "ask", "confidence_threshold": 1, "max_crag_attempts": 0}
     asked = ask(held, "/ask/stream", json.dumps({"question": "How deep is the Mariana Trench?", "options": options}))
     kind, waits = asked.events[-1]
     assert kind == "review"

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "docs").mkdir()
     for name, text in FILES.items():
         (home / "docs" / f"{name}.md").write_text(text)
-    Assistant(Settings(store=str(home / "store"), chunk_size=60, chunk_overlap=0)).ingest([home / "docs"])
+    Assistant(Settings(store=str(home / "store"), chunk_size=60)).ingest([home / "docs"])
     (home / "prompts").mkdir()
     (home / "prompts" / "rerank.md").write_text((Path(__file__).parents[2] / "prompts" / "rerank.md").read_text() + "!")
     make_nli(home / "prompts")
@@ -153,11 +153,9 @@ CASES = {
     "judge": Case("lexical"),
     "min_chunks": Case(50),
     "top_k": Case(2),
-    "second_pass_k": Case(6, corrected, STRICT),
     "where": Case({"filename": "lakes.md"}),
     "sources": Case(("docs/lakes.md",)),
     "on_low_confidence": Case("flag", given, {"max_crag_attempts": 0, "confidence_threshold": 1.0}),
-    "ask_on_low_confidence": Case(True, given, {"max_crag_attempts": 0, "confidence_threshold": 1.0}),
     "best_of": Case(2),
     "show_claims": Case(True),
     "known_facts": Case(("DE0007 fell.",), verified),
@@ -181,11 +179,8 @@ CASES = {
     "multi_query": Case(True),
     "extractive_fallback": Case(False, parts, OLLAMA),
     "source_weights": Case({"branch-*": 0.0}),
-    "chunk_size": Case(60, ingested, {"chunk_overlap": 0}),
-    "chunk_overlap": Case(40, read, {"chunk_size": 60, "chunk_overlap": 0}),
+    "chunk_size": Case(60, ingested),
     "max_file_mb": Case(0.00006, ingested),
-    "file_seconds": Case(1e-9, ingested),
-    "max_file_chunks": Case(1, ingested, {"chunk_size": 60, "chunk_overlap": 0}),
     "reliability_weights": Case(
         {"retrieval_quality": 1, "source_agreement": 0, "hallucination_score": 0, "consistency_score": 0}, verified,
         {"policy": "reliability"},

@@ -101,7 +101,7 @@ def test_a_parent_may_keep_its_state_as_a_dataclass_or_a_model(schema: Any) -> N
 
 def test_a_run_that_waits_for_a_person_waits_with_its_parent() -> None:
     saver = InMemorySaver()
-    parent = mailed(loop(ask_on_low_confidence=True, confidence_threshold=1.0, max_crag_attempts=0), checkpointer=saver)
+    parent = mailed(loop(on_low_confidence="ask", confidence_threshold=1.0, max_crag_attempts=0), checkpointer=saver)
     thread: Any = {"configurable": {"thread_id": "1"}}
     given = {"mail": "How long is the river?"}
     waiting = parent.invoke(given, thread)

@@ -212,7 +212,7 @@ def test_a_person_decides_on_the_page_what_becomes_of_a_doubtful_answer(browser:
             page = browser.new_page(viewport={"width": 1200, "height": 800})
             page.goto(url)
             page.get_by_role("tab", name="Settings").click()
-            page.get_by_label("Whether you decide below the threshold").select_option("yes")
+            page.get_by_label("What is returned below the threshold").select_option("ask")
             page.get_by_role("tab", name="Ask").click()
             form = page.get_by_role("form", name="Your decision")
             for choice, fields, said in (
@@ -232,7 +232,7 @@ def test_a_person_decides_on_the_page_what_becomes_of_a_doubtful_answer(browser:
                 assert said in page.locator("#talk article").last.inner_text()
             assert page.locator("#talk article").count() == 3
             page.close()
-            options = {"ask_on_low_confidence": True}
+            options = {"on_low_confidence": "ask"}
             question = {"question": "How deep is the Mariana Trench?", "options": options}
             assert "nobody can be asked" in HTTP.post(f"{url}/ask", json=question).json()["error"]
             [*_, (kind, waits)] = told(HTTP.post(f"{url}/ask/stream", json=question))

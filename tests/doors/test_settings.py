@@ -115,13 +115,6 @@ def test_variables_of_other_programs_in_dotenv_are_left_alone(tmp_path: Path) ->
         load_settings()
 
 
-def test_overlap_must_be_smaller_than_the_chunk() -> None:
-    with pytest.raises(SettingsError, match="chunk_overlap 90 must be smaller than chunk_size 80"):
-        load_settings(chunk_size=80, chunk_overlap=90)
-    with pytest.raises(SettingsError, match=r"^default: chunk_overlap came as 150: .* smaller than chunk_size 100"):
-        load_settings(chunk_size=100)
-
-
 def test_reliability_weights_must_sum_to_one() -> None:
     with pytest.raises(SettingsError, match=r"sum 1\.2"):
         load_settings(reliability_weights={"retrieval_quality": 0.5})

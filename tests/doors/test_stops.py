@@ -97,7 +97,7 @@ def test_every_end_has_its_reason(options: dict[str, Any], judge: dict[str, floa
 
 def test_the_trace_says_why_a_run_without_an_answer_ended(tmp_path: Path) -> None:
     (tmp_path / "sea.md").write_text("\n\n".join([SEA, *OTHERS[:4]]))
-    asked = Assistant(load_settings(store=str(tmp_path / "store"), chunk_size=80, chunk_overlap=0))
+    asked = Assistant(load_settings(store=str(tmp_path / "store"), chunk_size=80))
     asked.ingest([tmp_path / "sea.md"])
     told = {event.node: event.text for event in asked.ask("Who owns the blue bicycle?") if event.kind == "node"}
     assert told["finalize"].startswith("refused: ")

@@ -162,7 +162,7 @@ def test_a_run_on_a_thread_streams_its_nodes(server: Server) -> None:
 
 def test_a_run_waits_for_a_person_and_does_what_they_choose(server: Server) -> None:
     thread = server.post("/threads", {}).json()["thread_id"]
-    asks = {"assistant_id": "crag", "context": {"ask_on_low_confidence": True, "max_crag_attempts": 0}}
+    asks = {"assistant_id": "crag", "context": {"on_low_confidence": "ask", "max_crag_attempts": 0}}
     given = {"question": "Why is the sea salt?", "answer": "The sea is sweet.", "passages": SALT}
     waiting = server.post(f"/threads/{thread}/runs/wait", asks | {"input": given}).json()["__interrupt__"][0]["value"]
     assert waiting["claims"][0]["text"] == "The sea is sweet."
@@ -184,7 +184,7 @@ def test_a_chat_page_talks_in_messages_and_may_be_asked(server: Server) -> None:
     assert [message["type"] for message in first] == ["human", "ai"]
     assert "(notes.md)" in first[-1]["content"]
     assert first[-1]["additional_kwargs"]["citations"]
-    context = {"context": {"ask_on_low_confidence": True, "max_crag_attempts": 0, "confidence_threshold": 1.0}}
+    context = {"context": {"on_low_confidence": "ask", "max_crag_attempts": 0, "confidence_threshold": 1.0}}
     waiting = server.post(path, body | context | {"input": ask}).json()["__interrupt__"][0]["value"]
     assert waiting["review_configs"][0]["allowed_decisions"] == ["approve", "edit", "reject"]
     approved = {"command": {"resume": {"decisions": [{"type": "approve"}]}}}

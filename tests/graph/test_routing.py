@@ -106,7 +106,7 @@ def test_a_correction_reads_or_is_asked_something_new(tried: list[Attempt], new:
 
 @pytest.mark.parametrize(("confidences", "asks", "goes_to"), cases("graph/routing", "a person is asked"))
 def test_a_person_is_asked_where_no_attempt_is_good_enough(confidences: Any, asks: bool, goes_to: str) -> None:
-    context = Context(ask_on_low_confidence=asks, max_crag_attempts=0)
+    context = Context(on_low_confidence="ask" if asks else "doubt", max_crag_attempts=0)
     assert after_verify(State(attempts=attempts(*confidences)), context) == goes_to
 
 

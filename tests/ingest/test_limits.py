@@ -20,7 +20,7 @@ def test_of_a_file_of_too_many_chunks_the_first_are_taken_and_it_is_said_from_wh
 ) -> None:
     source = rows(tmp_path / "animals.csv", 25).as_posix()
     report = ingest(source, store, limits=Limits(chunks=10))
-    said = "only the first 10 of 25 rows are in: a file may give 10 chunks; raise max_file_chunks, or split it"
+    said = "only the first 10 of 25 rows are in: a file may give 10 chunks; raise max_file_mb, or split it"
     assert (report.added, report.partial, store.count()) == ([source], [(source, said)], 10)
     again = ingest(source, store, limits=Limits(chunks=10))
     assert (again.unchanged, again.partial) == ([source], [(source, said)])

@@ -52,7 +52,7 @@ def test_a_file_that_takes_too_long_is_reported_and_the_rest_is_read(tmp_path: P
     os.mkfifo(trap)
     found = list(messages([files[0], str(trap), files[1]], OPTIONS, Limits(seconds=15)))
     assert [type(message) for message in found] == [Portion, Failed, Portion]
-    assert found[1] == Failed(str(trap), "reading it took more than 15 seconds; split it, or raise file_seconds")
+    assert found[1] == Failed(str(trap), "reading it took more than 15 seconds; split it, or raise max_file_mb")
 
 
 @pytest.mark.slow

@@ -235,7 +235,7 @@ def test_a_filter_to_a_single_row_is_answered_from_it() -> None:
 def test_a_passage_that_reranking_dropped_is_new_when_it_is_read() -> None:
     blue = "The sky is blue by day."
     table = {"sea": ["The sea is salt.", blue, "Rivers carry salt."], "sky": [blue]}
-    response = Loop([f"{SEA} {SKY}"], table=table, top_k=1, second_pass_k=2).ask()
+    response = Loop([f"{SEA} {SKY}"], table=table, top_k=1).ask()
     assert [a["new_passages"] for a in response["attempts"][:2]] == [1, 1]
 
 

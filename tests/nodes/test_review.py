@@ -11,7 +11,7 @@ from cragraph.types import IDK
 from tests.nodes.test_loop import BLUE, SEA, SKY, TABLE, Loop
 from tests.support.cases import cases
 
-ASKS = Context(ask_on_low_confidence=True, max_crag_attempts=0)
+ASKS = Context(on_low_confidence="ask", max_crag_attempts=0)
 
 
 class Reviewed:
@@ -86,7 +86,7 @@ def test_a_search_goes_on_with_the_queries_of_the_person_or_those_of_the_loop() 
 
 
 def test_the_wait_is_none_of_the_runs_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Reviewed(context=Context(ask_on_low_confidence=True, max_crag_attempts=0, deadline_s=5))
+    run = Reviewed(context=Context(on_low_confidence="ask", max_crag_attempts=0, deadline_s=5))
     import time
 
     later = time.time() + 3600
