@@ -514,7 +514,7 @@ class _Over(Matching):
         apart = {stem(match["column"]) for match in _BY.finditer(self.asked.lower)}
         filtered = {one.condition["column"] for one in named}
         for other in self.table.columns.values():
-            named_by = apart.intersection(map(stem, re.split(r"[\W_]+", other.name.casefold())))
+            named_by = apart.intersection(map(stem, re.findall(r"[^\W_]+", other.name.casefold())))
             if other.kind != "number" and other.name not in filtered and named_by:
                 yield f"The question asks for a figure for each {other.name}, and this one is over all of them."
             if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):

@@ -26,7 +26,7 @@ Dora,yawl,5,17250,yes
 """,
     "prices.md": """# Prices of the yard
 
-| Job | Price EUR |
+| Job | Price (EUR) |
 |---|---|
 | Scraping | 120.00 |
 | Painting | 300.00 |
