@@ -15,7 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, TypeVar
 
-from cragraph.errors import mask, printable
+from cragraph.errors import CragError, mask, printable
 from cragraph.types import AnswerSpan, Claim, Conflict, Passage, Verdict, WrittenText
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ class Notes:
 def reason_of(error: Exception) -> str:
     """An error in a few words, to stand in a sentence."""
     text = str(error).strip().rstrip(".")
+    if isinstance(error, CragError):
+        return text  # a plain sentence
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

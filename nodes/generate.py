@@ -67,6 +67,7 @@ class Generate:
         except (ModelUnavailableError, DeadlineError) as error:
             if (said := self.quoting(brief, Notes())) == IDK:
                 raise
-            notes.degraded(f"{error} This is what the passages say to the question.")
+            told = str(error)
+            notes.degraded(f"{told[:1].upper()}{told[1:]} The passages are quoted instead.")
             notes.ran("generator", self.quoting.name)
             return said

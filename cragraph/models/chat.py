@@ -168,11 +168,12 @@ class ChatCaller:
         """
         model = tuned(self.model, temperature, schema, most, sureness=sureness)
 
-        def say(error: BaseException) -> None:
-            notes.degraded(f"A call to {self.title} was tried again: {error}")
-
+        failures: list[BaseException] = []
         once = partial(self._once, model, messages, notes, [QUIET] if quiet else [])
-        return run(tried(once, self.retries, self.backoff_s, say))
+        reply = run(tried(once, self.retries, self.backoff_s, failures.append))
+        for error in failures:  # if every try fails, the last error says it all
+            notes.degraded(f"A call to {self.title} was tried again: {error}")
+        return reply
 
     async def _once(self, model: "BaseChatModel", messages: Messages, notes: Notes, tags: list[str]) -> ChatReply:
         try:

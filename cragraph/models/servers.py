@@ -241,11 +241,7 @@ def translate(error: Exception, target: Target, waited_s: float) -> ModelError:
     if status >= 400:
         return ModelError(f"{server} rejected the request with {status} ({reason}).")
     if _is_refusal(error):
-        fix = (
-            "start it with `ollama serve`, or set OLLAMA_HOST or --base-url"
-            if target.ollama
-            else "check its address and network"
-        )
+        fix = "run `ollama serve`, or set OLLAMA_HOST" if target.ollama else "start it, or check its address"
         return ModelUnavailableError(f"{server} cannot be reached: {fix}{target.proxy}.")
     failed = f"{target.name} failed with {kind}: {reason}"
     if not target.ollama and (isinstance(error, OSError) or any(name in kind for name in _TRANSIENT)):

@@ -100,9 +100,11 @@ def _server(url: str) -> Any:
             session.timeout = SERVER_SECONDS
         return client
     except Exception as error:  # chromadb raises ValueError, KeyError, httpx and its own errors here
+        told = f"{type(error).__name__}: {error}"
+        why = "" if "connect" in told.lower() else f" ({told})"
         raise StoreError(
-            f"no Chroma server answers at {mask(url)} ({type(error).__name__}: {error}); wanted one to keep the store: "
-            f"start it with `chroma run --path FOLDER --port {port}`, or give a folder instead of a URL."
+            f"no Chroma server answers at {mask(url)}{why}: run `chroma run --path FOLDER --port {port}`, or give a "
+            "folder instead of a URL."
         ) from error
 
 

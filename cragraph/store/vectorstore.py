@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import UUID, uuid5
 
@@ -26,6 +27,7 @@ from cragraph.errors import (
 )
 from cragraph.language.tables import Table
 from cragraph.language.words import terms
+from cragraph.models.servers import Target, translate
 from cragraph.passages import as_passage, contextual_text
 from cragraph.store.collections import Held, checked_name
 from cragraph.store.database import WriteLock
@@ -93,12 +95,20 @@ class LangChainStore:
         return type(self.source).__name__
 
     def _ask(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """The result of a call of the vector store; any error of its client becomes a StoreError."""
+        """The result of a call of the vector store.
+
+        An error of its embedding model becomes a ModelError, any other of its client a StoreError.
+        """
+        begun = monotonic()
         try:
             return ask(*given, **named)
         except (CragError, NotImplementedError, MemoryError):
             raise
         except Exception as error:
+            model = self.source.embeddings
+            if any(frame.f_locals.get("self") is model for frame, _ in walk_tb(error.__traceback__)):
+                name, url = type(model).__name__, str(getattr(model, "base_url", None) or "")
+                raise translate(error, Target(name, url, name.startswith("Ollama")), monotonic() - begun) from error
             text = f"{type(error).__name__}: {error}".rstrip(": ")
             if "dimension" in text:
                 raise StoreMismatchError(
@@ -106,8 +116,7 @@ class LangChainStore:
                     "ingest again into a new store."
                 ) from error
             raise StoreError(
-                f"{self.location} does not answer ({text}); wanted the store that answered before: check that its "
-                "server runs, and try again. What was stored before is safe."
+                f"{self.location} does not answer ({text}): check that its server runs. What was stored is safe."
             ) from error
 
     # -- finding -------------------------------------------------------------------------------------------------------
@@ -123,7 +132,7 @@ class LangChainStore:
             if not pairs:
                 return []
             vectors = unit(as_floats(vector for _, vector in pairs))
-            cosines = vectors @ unit(as_floats([self.source.embeddings.embed_query(query)]))[0]
+            cosines = vectors @ unit(as_floats([self._ask(self.source.embeddings.embed_query, query)]))[0]
             found = sorted(zip(cosines.tolist(), (one for one, _ in pairs), strict=True), key=lambda pair: -pair[0])
             by_id = {document.id: vector for (document, _), vector in zip(pairs, vectors, strict=True)}
         else:

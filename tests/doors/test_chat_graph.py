@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessageChunk
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_ollama import ChatOllama, OllamaEmbeddings
 
 from cragraph.api import create_graph
-from cragraph.errors import ModelNotFoundError
+from cragraph.errors import ModelNotFoundError, ModelUnavailableError
 from cragraph.settings import Settings
 from cragraph.verification.claims import split_claims
 from tests.support.fixtures import served
@@ -117,6 +119,19 @@ def test_where_nobody_verifies_the_draft_is_streamed_as_the_model_writes_it(serv
     assert {node for node, _ in parts} == {"generate"}
     assert "".join(text for _, text in parts) == RIGHT
     assert len(parts) > 10
+
+
+def test_a_server_that_cannot_be_reached_is_said_once_and_with_what_to_do() -> None:
+    gone, given = "http://127.0.0.1:9", {"question": QUESTION, "passages": PASSAGES}
+    told = f"he Ollama server at {gone} cannot be reached: run `ollama serve`, or set OLLAMA_HOST."
+    own = ChatOllama(model="llama3.2", base_url=gone)
+    found = create_graph({"store": None, "judge": "encoder"}, chat_model=own).compile().invoke(given)
+    assert found["degraded"] == [f"T{told} The passages are quoted instead."]
+    store = InMemoryVectorStore(OllamaEmbeddings(model="nomic-embed-text", base_url=gone))
+    store.store = {"1": {"id": "1", "text": "Sales fell.", "vector": [1.0], "metadata": {}}}
+    with pytest.raises(ModelUnavailableError) as caught:
+        create_graph({}, store=store).compile().invoke({"question": QUESTION})
+    assert str(caught.value) == f"t{told}"
 
 
 def test_two_corrections_take_two_calls_each_as_the_judge_says_what_to_search_for(server: OllamaServer) -> None:

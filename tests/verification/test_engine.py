@@ -127,7 +127,7 @@ def test_when_verification_fails_altogether_the_answer_comes_back_unjudged(caplo
     assert (found.confidence, found.is_grounded, found.judge, found.failed) == (0.0, False, "none", True)
     assert [(v["text"], v["verdict"]) for v in found.claims] == [(ANSWER, "unjudged")]
     assert found.issues == ("Verification failed: nothing was judged, and the confidence of 0.0 says only that",)
-    assert notes.sentences == ["Verification failed (ModelError: no JSON)."]
+    assert notes.sentences == ["Verification failed (no JSON)."]
     assert "verification failed" in caplog.text
     assert found.to_dict()["claims"][0]["verdict"] == "unjudged"
 
