@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, TypeVar
 
 from cragraph.errors import CragError, mask, printable
-from cragraph.types import AnswerSpan, Claim, Conflict, Passage, Verdict, WrittenText
+from cragraph.types import AnswerSpan, Claim, Conflict, Passage, Verdict
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -37,8 +37,8 @@ class Notes:
     calls: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
     models: dict[str, str] = field(default_factory=dict)
-    written: dict[str, WrittenText] = field(default_factory=dict)
-    """Texts of a chat model, each with what is known of it."""
+    written: dict[str, float | None] = field(default_factory=dict)
+    """Texts of a chat model, each with the mean log-probability per token if known."""
     search: list[str] = field(default_factory=list)
     """Search words of a chat model that declined."""
     _degraded: Counter[str] = field(default_factory=Counter)
@@ -59,10 +59,10 @@ class Notes:
         with self._lock:
             self.tokens.update(tokens)
 
-    def said(self, text: str, logprob: float | None, quotes: Sequence[str] = ()) -> None:
-        """Record a text of a chat model, with its mean log-probability per token if known, and the quotes below it."""
+    def said(self, text: str, sureness: float | None) -> None:
+        """Record a text of a chat model, with the mean log-probability of its tokens if known."""
         with self._lock:
-            self.written[text] = WrittenText(logprob=logprob, quotes=[*quotes])
+            self.written[text] = sureness
 
     def ran(self, role: str, name: str) -> None:
         """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
@@ -77,8 +77,8 @@ class Notes:
         self.counted(**other.tokens)
         for role, name in other.models.items():
             self.ran(role, name)
-        for text, known in other.written.items():
-            self.said(text, **known)
+        for text, sureness in other.written.items():
+            self.said(text, sureness)
 
     @property
     def sentences(self) -> list[str]:

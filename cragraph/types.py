@@ -114,14 +114,6 @@ class Passage(TypedDict):
     rerank_score: float | None
 
 
-class WrittenText(TypedDict):
-    """What is known of a text that a chat model wrote: the mean log-probability per token, None if the server did not
-    tell it, and the quotes that the model wrote below it."""
-
-    logprob: float | None
-    quotes: list[str]
-
-
 class Claim(TypedDict):
     """A piece of the answer that can be checked on its own: `answer[start:end] == text` unless it was rephrased."""
 

@@ -22,7 +22,6 @@ from cragraph.types import (
     Nearest,
     Passage,
     RunChecked,
-    WrittenText,
 )
 
 EPHEMERAL: Final = ("answer", "passages", "messages", "queries")
@@ -56,7 +55,8 @@ class State:
     said: str = ""  # the reply to a turn that asks nothing of the documents
     cited: list[Any] = field(default_factory=list)  # the citations of that reply
     drafts: list[str] = field(default_factory=list)
-    written: dict[str, WrittenText] = field(default_factory=dict)  # the drafts of a chat model
+    written: dict[str, float | None] = field(default_factory=dict)
+    """The drafts of a chat model, each with the mean log-probability of its tokens if the server told it."""
     search: list[str] = field(default_factory=list)  # search words of the writer of the draft
     computed: Computed | None = None  # the computation behind the draft; at the end, behind the answer
     attempts: list[Attempt] = field(default_factory=list)

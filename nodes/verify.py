@@ -175,10 +175,8 @@ class Verify:
         """What is known of a chat model's draft; None for any other draft."""
         if draft not in state.written:
             return None
-        known = state.written[draft]
-        if self.writer is None:
-            return Written(known["logprob"])
-        return Written(known["logprob"], self.writer.worth, self.writer.title, tuple(known["quotes"]))
+        sureness = state.written[draft]
+        return Written(sureness) if self.writer is None else Written(sureness, self.writer.worth, self.writer.title)
 
     def _anew(self, computed: Computed, context: Context) -> Recomputed:
         """A figure and the result of its recomputation."""

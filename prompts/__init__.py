@@ -17,7 +17,6 @@ from cragraph.types import Passage
 
 VARIABLES: Final[Mapping[str, str]] = {
     "generate": "question passages marker idk?",
-    "generate_unjudged": "question passages marker idk?",
     "generate_plainly": "question passages marker",
     "regenerate": "question passages marker idk? previous failed",
     "judge": "question? passages marker claims count?",

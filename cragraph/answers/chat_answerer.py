@@ -34,7 +34,6 @@ EXAMPLE: Final = "The bridge was rebuilt in 1894."
 POINTED: Final = 0.05
 """Least probability of a passage's best sentence, if the model only named the passage."""
 MOST_QUERIES: Final = 3  # of a model that declines
-MOST_QUOTES: Final = 12  # below an answer
 LONGEST_QUERY: Final = 200  # characters of such a query
 SHORT: Final = 3  # words of a reply that is a bare name or figure at most
 NOTHING: Final = "no passage says what it may mean"
@@ -58,8 +57,6 @@ _FRAME = re.compile(
 """The frame that a model puts before a statement: "The passage states that"."""
 _SEARCH = re.compile(r"^[ \t*]*search(?:[ \t]+for)?[ \t*]*:(?P<queries>.*)\Z", re.I | re.M | re.S)
 """The search words at the end of a reply that declines."""
-_QUOTE = re.compile(r"^[ \t*>-]*quotes?[ \t*]*:[ \t*]*", re.I | re.M)
-"""The beginning of a quote below an answer."""
 _YES = re.compile(r"\W*yes\s*[,.;:!\u2013\u2014-]+\s*(?=\w)", re.I)
 _EXAMPLE = re.compile(rf"{re.escape(EXAMPLE)}\s*(?:\[\d+\])*\s*")
 _MANY = re.compile(
@@ -89,8 +86,7 @@ class ChatGenerator(ChatPart):
             notes.ran("corrections", "extractive")
             # Sentences that the model wrote must not be taken for sentences of the passages.
             return ExtractiveGenerator(self.ranker)(replace(brief, previous=""), notes)
-        # A draft that nobody judges is streamed as it is written: quotes below it would be read as its end.
-        task = "generate" if capable and brief.quiet else "generate_unjudged" if capable else "generate_plainly"
+        task = "generate" if capable else "generate_plainly"
         if brief.previous and brief.failed:
             task = "regenerate"
         failed = "\n".join(_fault(verdict) for verdict in brief.failed[:MOST_FAILED])
@@ -137,8 +133,7 @@ class ChatGenerator(ChatPart):
     ) -> str:
         """The reply as an answer, completed if it is none by itself; empty for an empty reply. The reply itself is
         noted."""
-        said, *quotes = _QUOTE.split(_SEARCH.sub("", reply.text))
-        text = tidy(said)
+        text = tidy(_SEARCH.sub("", reply.text))
         if not text and EXAMPLE in reply.text:
             text, fault = reply.text, "the example of the prompt"
         else:
@@ -146,12 +141,12 @@ class ChatGenerator(ChatPart):
             if not fault and self.ranker is not None and (named := self._word(text, numbers, brief, notes)):
                 return named
         if not fault:
-            return self._own(text, numbers, reply, brief, notes, quotes) if text else ""
+            return self._own(text, numbers, reply, brief, notes) if text else ""
         shown = " ".join(text.split())
         wrote = f"{self.name} wrote {fault} (“{shown if len(shown) <= 60 else shown[:60] + '…'}”)"
         if EXAMPLE in text:
             # A small model that declines to this form of the prompt often answers another form.
-            more = tidy(_QUOTE.split((again := plainly()).text)[0])
+            more = tidy((again := plainly()).text)
             if more and not unfinished(more, brief.question) and settled(more) != IDK:
                 notes.degraded(f"{wrote}; it was asked once more, without the example.")
                 return self._own(more, numbers, again, brief, notes)
@@ -163,7 +158,7 @@ class ChatGenerator(ChatPart):
             return said
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
         again = self._asked(second, notes, brief, brief.temperature)
-        if (more := tidy(_QUOTE.split(again.text)[0])) and not unfinished(more, brief.question):
+        if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
             return self._own(more, numbers, again, brief, notes)
         if said := self._quoted(brief, brief.passages, notes):
@@ -172,21 +167,13 @@ class ChatGenerator(ChatPart):
         notes.degraded(f"{wrote}, twice, and {NOTHING}.")
         return IDK
 
-    def _own(
-        self,
-        text: str,
-        numbers: Sequence[int],
-        reply: ChatReply,
-        brief: Brief,
-        notes: Notes,
-        quotes: Sequence[str] = (),
-    ) -> str:
+    def _own(self, text: str, numbers: Sequence[int], reply: ChatReply, brief: Brief, notes: Notes) -> str:
         answer = unframed(settled(renumbered(text, numbers)))
         if plain := without_false_yes(brief.question, answer):
             notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
             answer = plain
         if answer != IDK:
-            notes.said(answer, reply.sureness, bare_quotes(quotes))
+            notes.said(answer, reply.sureness)
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
@@ -235,13 +222,6 @@ def wanted(reply: str) -> list[str]:
     pieces = re.split(r"[;\n]", match["queries"]) if match else []
     queries = (" ".join(re.sub(r"^\s*\d+[.)]\s", "", piece).split()).strip("*-•\"'“” ") for piece in pieces)
     return [query for query in queries if 2 < len(query) <= LONGEST_QUERY][:MOST_QUERIES]
-
-
-def bare_quotes(pieces: Sequence[str]) -> list[str]:
-    """The quotes below an answer without quotation marks and numbers of passages; a line may have several."""
-    lines = (line for piece in pieces for line in re.split(r"\n|\s\|\s", piece))
-    bare = (without_markers(line).strip(' \t*>-"“”„«»') for line in lines)
-    return [quote for quote in bare if re.search(r"\w", quote)][:MOST_QUOTES]
 
 
 def room_of(caller: ChatCaller) -> int:

@@ -52,9 +52,6 @@ ANSWERS_ELSE: Final = 1 / 12
 
 Of people's own answers to questions of `qa/dev` (fairytaleqa_val, squad1_train_misc) that the passages answer, 6 of 110
 look like that, and 71 of 109 answers to another question on the same passages."""
-SELF_QUOTED: Final = 0.5
-"""Power of the ratio of a model's "supported" that its quotes below its own answer count for: who writes and quotes in
-one breath has not read twice."""
 FOUND: Final = 0.7  # probability from which the passages are taken to answer the question
 SAME: Final = 0.5
 """Share of the words that a model's answer adds to the question which a quotation must have to say the same."""
@@ -67,12 +64,11 @@ MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before o
 @dataclass(frozen=True)
 class Written:
     """What is known of an answer that a chat model wrote: the mean log-probability of its tokens, the model's worth
-    and name, and the quotes that it wrote below the answer."""
+    and name."""
 
     sureness: float | None = None
     worth: Worth = NEUTRAL
     model: str = ""
-    quotes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -384,7 +380,7 @@ def _letters(text: str) -> str:
 
 
 def _whole(passage: Passage) -> str:
-    """The text of a passage with the headings above it."""
+    """The text of a passage with the headings above it and the date of its document."""
     about = passage["metadata"]
     inside = [str(entry[-1]) for entry in about.get("headings") or () if isinstance(entry, list | tuple) and entry]
-    return "\n".join([str(about.get("heading") or ""), *inside, passage["text"]])
+    return "\n".join([*(str(about.get(name) or "") for name in ("heading", "dated")), *inside, passage["text"]])

@@ -13,8 +13,8 @@ from cragraph.choices import JUDGES
 from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.language.facts import Fact
 from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
-from cragraph.language.markers import find_markers, without_markers
-from cragraph.language.words import content_words, shortened
+from cragraph.language.markers import without_markers
+from cragraph.language.words import shortened
 from cragraph.models.cache import LRU
 from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.passages import as_evidence, as_passages, as_question
@@ -39,7 +39,6 @@ from cragraph.verification.conflicts import MOST_CONFLICTS, find_conflicts, plai
 from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
     ANSWERS_ELSE,
-    SELF_QUOTED,
     Judged,
     Written,
     answers_else,
@@ -52,7 +51,7 @@ from cragraph.verification.evidence import (
 )
 from cragraph.verification.judges import JudgeChain, VerdictCache, judge_names, over_limit, within
 from cragraph.verification.judges.llm import LLMJudge, ModelReading
-from cragraph.verification.judges.verdicts import claim_of, quoted, unjudged, verdict_of
+from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, JudgeCalibration, Weights, is_exact
 from cragraph.verification.result import (
     ADDRESSED,
@@ -116,8 +115,6 @@ BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
 verdict can add something to the embedded reading."""
 FIRM: Final = 0.88
 """Least probability by the embedded reading at which the model that wrote the answer is not asked to judge it."""
-QUOTED_BELOW: Final = "The model that wrote it quoted this below its answer."
-QUOTING: Final = "quotes"  # the name of the judge that looks the quotes of an answer up
 VERY_FIRM: Final = 0.95  # the same for an answer that no model wrote
 
 
@@ -292,21 +289,14 @@ class Verifier:
         )
         signals, missing = measure(wanted, material, case.notes)
         found = self._weighed(case, material, signals, missing, replies)
-
-        def joined_with(verdicts: Sequence[Verdict], judged: Judged) -> Verification:
-            nearest = self.options.signals.attribution_threshold
-            again = replace(material, verdicts=attributed(verdicts, case.passages, closeness.rows, nearest))
-            signals, missing = measure(wanted, again, case.notes)
-            return self._weighed(case, again, signals, missing, replies, judged)
-
-        if not self._asks(case, found):
+        judged = self._by_model(case, found) if self._asks(case, found) else None
+        if judged is None:
             return found
-        if (by_quotes := held_by_quotes(case, found)) is not None:
-            quoted = joined_with(*by_quotes)
-            if not self._asks(case, quoted):
-                return quoted
-        judged = self._by_model(case, found)
-        return found if judged is None else joined_with(*judged)
+        again = replace(material, verdicts=attributed(
+            judged[0], case.passages, closeness.rows, self.options.signals.attribution_threshold
+        ))  # fmt: skip
+        signals, missing = measure(wanted, again, case.notes)
+        return self._weighed(case, again, signals, missing, replies, judged[1])
 
     def _asks(self, case: "_Case", found: Verification) -> bool:
         """Whether a chat model is asked to judge: if it is wanted, and its verdict can change the decision."""
@@ -576,7 +566,7 @@ def reading_of(
         if answered.conflicts and not (judged is not None and judged.answers == "all"):
             read["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
     if written is not None and answered is not None:
-        read["written"] = asdict(replace(written, quotes=()))
+        read["written"] = asdict(written)
     if ratio != 1.0:
         read["ratio"] = ratio
     if judged is not None:
@@ -645,37 +635,6 @@ class _Case:
     ratio: float = 1.0
     computed: Recomputed | None = None
     given: Sequence[Passage] = ()  # the passages with the sentences that give orders
-
-
-def held_by_quotes(case: "_Case", found: Verification) -> tuple[list[Verdict], Judged] | None:
-    """The verdicts joined with the quotes that a capable model wrote below its answer; None unless they hold it.
-
-    A quote counts if it stands in a passage, character by character, in one that the claim cites if it cites any. The
-    quotes of a claim must have its figures, dates and names, or figures from which those follow. They hold an answer if
-    each claim has one of its own, and none is contradicted by the embedded judge.
-    """
-    written = case.written
-    claims = counted(found.claims)
-    if written is None or not written.worth.capable or any(v["verdict"] == "contradicted" for v in claims):
-        return None
-    places = [one for quote in written.quotes if (one := quoted(quote, case.passages))]
-    if len(places) < len(claims) or len(places) < len(written.quotes):
-        return None
-    worth, verdicts = replace(written.worth, supports=written.worth.supports**SELF_QUOTED), []
-    for own in found.claims:
-        if own not in claims or is_exact(own):
-            verdicts.append(own)
-            continue
-        cited = {number - 1 for marker in find_markers(own["text"]) for number in marker.numbers}
-        words = set(content_words(own["text"]))
-        given = [one for one in places if not cited or one["passage"] in cited]
-        given.sort(key=lambda one: -len(words.intersection(content_words(one["quote"]))))
-        held: list[Passage] = [{**case.passages[one["passage"]], "text": one["quote"]} for one in given]
-        if not given or unstated(without_markers(own["text"]), held, case.question, given):
-            return None
-        said = verdict_of(claim_of(own), "supported", 1.0, 0.0, given[0], QUOTED_BELOW, QUOTING)
-        verdicts.append(merged(own, {**said, "further": given[1:3]} if given[1:] else said, worth))
-    return verdicts, Judged(worth)
 
 
 def _doubted(verdict: Verdict, passages: Sequence[Passage]) -> Verdict:

@@ -67,7 +67,7 @@ def test_two_empty_answers_are_a_clear_error(server: OllamaServer, empty: str) -
 def test_the_prompt_never_exceeds_num_ctx_and_the_lowest_ranked_passages_go_first(server: OllamaServer) -> None:
     many = as_passages([f"Passage {n} says this and that. " * 20 for n in range(12)])
     notes = Notes()
-    generator(server, num_ctx=2048, num_predict=256)(Brief(QUESTION, many, quiet=True), notes)
+    generator(server, num_ctx=2048, num_predict=256)(Brief(QUESTION, many), notes)
     request = server.chats[0]
     assert not request.truncated
     assert request.prompt_tokens + 256 <= 2048

@@ -110,37 +110,6 @@ def test_a_right_answer_that_a_capable_judge_supports_is_accepted_as_it_was_writ
         ] == quotes
 
 
-@pytest.mark.parametrize("name", ["a unit with the figure", "a difference", "two passages"])
-def test_an_answer_whose_quotes_have_its_figures_and_names_needs_one_call_and_comes_without_them(name: str) -> None:
-    question, passages, answer, quotes = RIGHT[name]
-    said = "\n".join([answer, *(f'Quote: "{quote}"' for quote in quotes)])
-    response, chats = asked(question, passages, said, settings={"extractive_fallback": False})
-    assert response["answer"] == answer
-    assert response["accepted"], (response["confidence"], response["verification"]["issues"])
-    assert len(chats) == 1
-    [claim] = response["verification"]["claims"]
-    assert claim["verdict"] == "supported"
-
-
-@pytest.mark.parametrize(
-    "quotes",
-    [[], ["Membership grew by 64 in 2024."], ["612 members at the end of 2024"], [MEMBERS, "and so said the chair"]],
-    ids=["none", "not in a passage", "without a figure that it follows from", "one of two not in a passage"],
-)
-def test_an_answer_that_its_quotes_do_not_hold_is_judged(quotes: list[str]) -> None:
-    said = "\n".join(["Membership grew by 64 in 2024. [1]", *(f"Quote: {quote}" for quote in quotes)])
-    given = [MEMBERS, "Budget 2023 | Memberships | 13020 GBP"]
-    _, chats = asked("By how much did membership grow in 2024?", given, said, settings={"extractive_fallback": False})
-    assert len(chats) > 1
-    assert "<<claims" in chats[1].prompt
-
-
-def test_an_answer_that_nobody_judges_is_asked_for_without_quotes() -> None:
-    _, chats = asked("What does a wash cost?", [WASH, DRY], "A wash costs £2.40. [1]", verify=False)
-    [request] = chats
-    assert "Quote:" not in request.prompt
-
-
 @pytest.mark.parametrize(
     ("answer", "lacking"),
     [("Membership grew by 77 in 2024. [1]", "77"), ("Ana Lopes led the 612 members in 2024. [1]", "Ana Lopes")],
