@@ -1,7 +1,7 @@
 """Collections of a store: their names, and filters that name them."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, cast
@@ -40,17 +40,41 @@ def checked_name(name: str) -> str:
     return given
 
 
-def known_name(name: str, names: Iterable[str], location: str) -> str:
-    """The name among `names` that equals this one, ignoring case; InputError if there is none."""
-    wanted, names = checked_name(name), list(names)
-    if (found := {one.casefold(): one for one in names}.get(wanted.casefold())) is None:
-        close = get_close_matches(wanted, names, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none yet'}."
-        raise InputError(f"there is no collection {wanted!r} in {location}: {hint}")
-    return found
+class Collections:
+    """The collections of a store, by their names; the store says which there are, and where it lies."""
+
+    location: str
+
+    def names(self) -> list[str]:
+        """The collections, the default one first."""
+        raise NotImplementedError
+
+    def known(self, name: str) -> str:
+        """The stored name of a collection, ignoring case; InputError if there is none."""
+        wanted, names = checked_name(name), self.names()
+        if (found := self.home(wanted, names)) not in names:
+            close = get_close_matches(wanted, names, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none yet'}."
+            raise InputError(f"there is no collection {wanted!r} in {self.location}: {hint}")
+        return found
+
+    def home(self, name: str, names: Iterable[str] | None = None) -> str:
+        """The stored name of a collection, ignoring case, or the name of a new one."""
+        name = checked_name(name)
+        return {one.casefold(): one for one in names or self.names()}.get(name.casefold(), name)
+
+    def renaming(self, old: str, new: str) -> tuple[str, str]:
+        """The stored name of a collection and its new name; InputError if that is the name of another."""
+        old, new = self.known(old), checked_name(new)
+        if (taken := self.home(new)) in self.names() and taken != old:
+            raise InputError(
+                f"there is a collection {taken!r} already; wanted another name: move the documents of {old!r} there "
+                f"with `cragraph collections move --from {old} --to {new}`."
+            )
+        return old, new
 
 
-def with_names(where: Any, names: Sequence[str], location: str) -> Any:
+def with_names(where: Any, known: Callable[[str], str]) -> Any:
     """A filter with the names of collections as they are written in the store; InputError for an unknown one."""
 
     def read(key: Any, value: Any, depth: int) -> Any:
@@ -60,7 +84,7 @@ def with_names(where: Any, names: Sequence[str], location: str) -> Any:
             return {name: read(key if str(name)[:1] == "$" else name, v, depth + 1) for name, v in value.items()}
         if isinstance(value, list | tuple):
             return [read(key, item, depth + 1) for item in value]
-        return known_name(value, names, location) if key == FIELD and isinstance(value, str) else value
+        return known(value) if key == FIELD and isinstance(value, str) else value
 
     return read("", where, 0)
 

@@ -8,12 +8,13 @@ import json
 import os
 import platform
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, Final
+from weakref import WeakValueDictionary
 from zlib import crc32
 
 from filelock import FileLock, Timeout
@@ -123,7 +124,7 @@ class Database:
 
     `read_only` says why it cannot be written. `opened` counts how often the file was opened: remembered row numbers are
     valid for one opening. `misfits` are rows, and `spoilt_tables` large tables, whose checksum did not fit when they
-    were read. A file of the version before that cannot be written has no tables (`has_tables`).
+    were read.
     """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
@@ -145,7 +146,7 @@ class Database:
                 )
         with self._explained():
             if self.path is None:
-                self._db, self.has_tables = _connected(":memory:", create=True), True
+                self._db = _connected(":memory:", create=True)
                 return
             if create and not self.path.exists():
                 with suppress(OSError):  # SQLite's own message is better
@@ -162,7 +163,6 @@ class Database:
                         self.read_only = str(error)
                 if not self.read_only:
                     raise
-            self.has_tables = _version(self._db) == VERSION
             self._file = self._identity()
             self._content = _Content.of(self.path)
 
@@ -276,9 +276,7 @@ class Database:
         if self._pid == os.getpid():
             with self.lock:
                 self._db.close()
-                if self._content:
-                    self._content.close()
-                    self._content = None
+                self._content = None
 
     # -- how the file was left -------------------------------------------------------------------------------
 
@@ -356,28 +354,31 @@ class Database:
 
 
 class _Content:
-    """Reads the bytes of a file that SQLite has open in this process.
+    """The bytes of a file that SQLite has open in this process.
 
-    One descriptor serves all users and is closed when no connection has the file open: closing it earlier would free
-    SQLite's locks.
+    All connections to the file share one descriptor, which is closed after the last of them: closing it earlier would
+    free SQLite's locks.
     """
 
-    _of: ClassVar[dict[tuple[int, int], "_Content"]] = {}
+    _shared: ClassVar[WeakValueDictionary[tuple[int, int], "_Content"]] = WeakValueDictionary()
     _lock: ClassVar[Any] = RLock()
 
-    def __init__(self, key: tuple[int, int], descriptor: int) -> None:
-        self._key, self._descriptor, self._users = key, descriptor, 0
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self._descriptor)
 
     @classmethod
     def of(cls, path: Path) -> "_Content":
-        """The content of the file at a path, for one more user."""
+        """The content of the file at a path, which a connection must have open."""
         with cls._lock:
             status = path.stat()
             key = (status.st_dev, status.st_ino)
-            if key not in cls._of:
-                cls._of[key] = cls(key, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
-            cls._of[key]._users += 1
-            return cls._of[key]
+            if (content := cls._shared.get(key)) is None:
+                descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+                content = cls._shared[key] = cls(descriptor)
+            return content
 
     def checksum(self) -> list[int]:
         """Size and checksum."""
@@ -387,14 +388,6 @@ class _Content:
             while block := os.read(self._descriptor, _BLOCK):
                 size, crc = size + len(block), crc32(block, crc)
         return [size, crc]
-
-    def close(self) -> None:
-        """Give up one use, after SQLite has closed the file."""
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                os.close(self._descriptor)
-                del self._of[self._key]
 
 
 def remove(path: Path) -> None:
@@ -410,21 +403,21 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
     # A text that is no longer UTF-8 is found by the checksum of its row.
     db.text_factory = lambda text: str(text, "utf-8", "replace")
     try:
-        if not (version := _version(db)) and create:
+        version = _version(db)
+        if version == VERSION - 1 or (create and not version):
             db.execute("PRAGMA page_size = 8192")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
-            if not (version := _version(db)):  # another process may have been quicker
-                version = _made(db, SCHEMA + TABLES)
+            lacking = {0: SCHEMA + TABLES, VERSION - 1: TABLES}.get(_version(db))  # another process may be quicker
+            for statement in lacking.split(";\n") if lacking else ():
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
             db.execute("COMMIT")
-        elif version == VERSION - 1:
-            db.execute("BEGIN IMMEDIATE")
-            version = _made(db, TABLES) if _version(db) == version else _version(db)
-            db.execute("COMMIT")
+            version = _version(db)
         place = db.execute("PRAGMA database_list").fetchone()[2]
         if version == 0:
             raise StoreMissingError(f"No documents found in {place}. Run: cragraph ingest FOLDER")
-        if version not in (VERSION, VERSION - 1):
+        if version != VERSION:
             raise StoreError(
                 f"{place} is of version {version}; wanted {VERSION}: update cragraph, or move it away and run cragraph "
                 "ingest PATH."
@@ -436,14 +429,6 @@ def _connected(target: str, create: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _made(db: sqlite3.Connection, schema: str) -> int:
-    """Make what a schema has; gives the version that it is of."""
-    for statement in schema.split(";\n"):
-        db.execute(statement)
-    db.execute(f"PRAGMA user_version = {VERSION}")
-    return VERSION
 
 
 def _version(db: sqlite3.Connection) -> int:
@@ -461,15 +446,16 @@ class WriteLock:
         self._lock = folder and FileLock(folder / "write.lock", timeout=patience, thread_local=False, mode=0o600)
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Hold the lock. Waits for other threads; raises StoreLockedError if another process keeps holding it."""
+    def __call__(self, patience: float | None = None) -> Iterator[None]:
+        """Hold the lock. Waits for other threads; raises StoreLockedError if another process keeps holding it for so
+        many seconds."""
         with self._threads:
             if not self._lock or not self._folder or self._lock.is_locked:
                 yield
                 return
             owner = self._folder / "writer.json"
             try:
-                self._lock.acquire()
+                self._lock.acquire(timeout=patience)
             except Timeout as error:
                 holder = "another process"
                 with suppress(OSError, ValueError, KeyError, TypeError):
@@ -497,13 +483,3 @@ class WriteLock:
                 with suppress(OSError):
                     owner.unlink(missing_ok=True)
                 self._lock.release()
-
-    def busy(self) -> bool:
-        """Whether another process is writing at this moment."""
-        if not self._lock or self._lock.is_locked:
-            return False
-        try:
-            with FileLock(self._lock.lock_file, timeout=0, mode=0o600):
-                return False
-        except OSError as error:
-            return isinstance(error, Timeout)

@@ -23,10 +23,12 @@ from cragraph.store.records import (
     Item,
     Key,
     Origin,
+    Readable,
     StoredDocument,
     batched,
     filename_of,
     filterable,
+    in_order,
     left_out,
 )
 from cragraph.store.tables import KeptTable, StoredTable, parts_of
@@ -271,10 +273,7 @@ class Index(Database):
             "ON h.origin = o.id WHERE o.source = ?) OR (c.source = ? AND c.id NOT IN (SELECT chunk FROM holdings))) "
             f"AND {clause} LIMIT ?"
         )
-        passages = [passage for passage, _ in self.passages(self.rows(sql, (source, source, *values, most)))]
-        row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
-        numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
-        return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
+        return in_order(passage for passage, _ in self.passages(self.rows(sql, (source, source, *values, most))))
 
     def embedded(self, chunk_ids: Iterable[str]) -> dict[Key, tuple[int, str]]:
         """The row and the embedded text of each of these passages that is stored."""
@@ -304,32 +303,58 @@ class Index(Database):
             types[name] = f"{types[name]} or {type_}" if name in types else type_
         return types | {FIELD: "text"}
 
-    def readable(self) -> Iterator[Item | None]:
-        """Every intact passage with its files and its vector; None for each damaged one."""
+    # -- writing a damaged file anew -------------------------------------------------------------------------
+
+    def readable(self) -> Readable:
+        """What can be read of this file and is what was written."""
+        meta = dict(self.read("SELECT * FROM meta"))
+        number = meta.get("generation")
+        meta["generation"] = max(number if isinstance(number, int) else 0, *self._sealed()[:1], 0) + 1
+        rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
+        origins = [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
+        return Readable(meta, origins, self._readable_items(), self._readable_tables())
+
+    def _readable_items(self) -> Iterator[Item | None]:
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
         names = dict(self.read("SELECT id, name FROM collections"))
-        for chunk in sorted(ids):
-            row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), ())
-            if not row or row_crc(row[1:]) != row[0]:
+        for chunk in sorted(ids) or [0]:
+            crc, *row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), (None,))
+            if not row or row_crc(row) != crc:
                 yield None
                 continue
             sql = f"SELECT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk = {chunk}"
             origins = [Origin(*origin) for origin in self.read(sql)]
             vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
             whole = isinstance(vector, bytes) and vector_crc(chunk, vector) == crc
-            yield Item(passage_of(row[1:]), origins, vector if whole else None, names.get(row[2], DEFAULT))
+            yield Item(passage_of(row), origins, vector if whole else None, names.get(row[1], DEFAULT))
 
-    def readable_origins(self) -> list[Origin]:
-        """The intact states of files."""
-        rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
-        return [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
+    def _readable_tables(self) -> Iterator[tuple[Origin, StoredTable]]:
+        known = {number: Origin(*row) for number, *row in self.read(f"SELECT o.id, {_ORIGIN} FROM {_ORIGINS}")}
+        for number, origin, told, crc in [*self.read("SELECT id, origin, about, crc FROM tables")]:
+            parts = [*self.read(f'SELECT col, part, data, crc FROM parts WHERE "table" = {number}')]
+            whole = row_crc((number, origin, told)) == crc and all(part_crc(number, *part) == c for *part, c in parts)
+            if whole and origin in known and len(parts) == parts_of(told):
+                yield known[origin], StoredTable(told, [Packed(*part[:3]) for part in parts])
+
+    def take(self, origins: Iterable[Origin], tables: Iterable[tuple[Origin, StoredTable]] | None) -> None:
+        """Take in the files and large tables of another file; a file whose tables are gone is not in whole."""
+        with self.write() as db:
+            for origin in origins:
+                _origin_id(db, origin)
+            for origin, table in tables or ():
+                _put_table(db, _origin_id(db, origin), table)
+            wanted = (
+                f"SELECT DISTINCT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id JOIN chunks AS c "
+                f"ON c.id = h.chunk WHERE json_extract(c.metadata, '$.{TABLE_ROWS}') IS NOT NULL "
+                "AND o.id NOT IN (SELECT origin FROM tables)"
+            )
+            for row in () if tables is None else self.rows(wanted):
+                _origin_id(db, Origin(*row)._replace(chunks=-1))
 
     # -- large tables ----------------------------------------------------------------------------------------
 
     def tables(self) -> list[KeptTable]:
         """The large tables of all files, in order of name."""
-        if not self.has_tables:
-            return []
         sql = (
             "SELECT t.crc, t.id, t.origin, t.about, o.source, k.name FROM tables AS t JOIN origins AS o "
             "ON o.id = t.origin JOIN collections AS k ON k.id = o.collection ORDER BY o.source, t.id"
@@ -349,28 +374,6 @@ class Index(Database):
                 self.spoilt_tables.add(table)
                 raise StoreError(SPOILT_TABLE)
             yield Packed(column, place, data)
-
-    def take_tables(self, readable: Iterable[tuple[Origin, StoredTable]]) -> None:
-        """Take in what could be read of another file's tables; a file whose tables are gone is not in whole."""
-        with self.write() as db:
-            for origin, table in readable:
-                _put_table(db, _origin_id(db, origin), table)
-            wanted = (
-                f"SELECT DISTINCT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id JOIN chunks AS c "
-                f"ON c.id = h.chunk WHERE json_extract(c.metadata, '$.{TABLE_ROWS}') IS NOT NULL "
-                "AND o.id NOT IN (SELECT origin FROM tables)"
-            )
-            for row in self.rows(wanted):
-                _origin_id(db, Origin(*row)._replace(chunks=-1))
-
-    def readable_tables(self) -> Iterator[tuple[Origin, StoredTable]]:
-        """The large tables that can be read and are what was written, each with its file."""
-        known = {number: Origin(*row) for number, *row in self.read(f"SELECT o.id, {_ORIGIN} FROM {_ORIGINS}")}
-        for number, origin, told, crc in [*self.read("SELECT id, origin, about, crc FROM tables")]:
-            parts = [*self.read(f'SELECT col, part, data, crc FROM parts WHERE "table" = {number}')]
-            whole = row_crc((number, origin, told)) == crc and all(part_crc(number, *part) == c for *part, c in parts)
-            if whole and origin in known and len(parts) == parts_of(told):
-                yield known[origin], StoredTable(told, [Packed(*part[:3]) for part in parts])
 
     # -- reading the record of files -------------------------------------------------------------------------
 

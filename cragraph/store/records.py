@@ -2,7 +2,8 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -104,6 +105,19 @@ class Item(NamedTuple):
         return self.collection, self.passage["chunk_id"]
 
 
+class Readable(NamedTuple):
+    """What can be read of a store's file, of this version or an older one, and is what was written.
+
+    Among the items, None stands for a damaged passage. `tables` are the large tables, each with its file; a version
+    without any has None.
+    """
+
+    meta: dict[str, Any]
+    origins: list[Origin]
+    items: Iterator[Item | None]
+    tables: Iterable[tuple[Origin, Any]] | None = None
+
+
 def checked(passage: Passage) -> Passage:
     """The passage in storable form (JSON and UTF-8). Raises InputError for half of a surrogate pair in its text."""
     try:
@@ -146,6 +160,29 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class UnchangedFiles:
+    """The set of ingested files that have not changed since; `states` gives the recorded states of a source."""
+
+    states: Callable[[str], Iterable[Origin]]
+
+    def __contains__(self, source: object) -> bool:
+        path, states = Path(str(source)), self.states(str(source))
+        with suppress(OSError, ValueError):
+            return any(path.stat().st_size == was.size and sha256_of(path) == was.sha256 for was in states)
+        return False
+
+
+def in_order(passages: Iterable[Passage]) -> list[Passage]:
+    """The passages of a source in the order of its rows or its text."""
+
+    def place(passage: Passage) -> tuple[int, int]:
+        row = passage["metadata"].get("row")
+        return row if isinstance(row, int) else 0, passage["chunk_index"]
+
+    return sorted(passages, key=place)
 
 
 def iso_time(ns: int) -> str:

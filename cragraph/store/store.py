@@ -3,9 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, Final, Self, cast
@@ -13,12 +12,12 @@ from typing import Any, Final, Self, cast
 import numpy as np
 
 from cragraph.documents.document import TAKEN
-from cragraph.errors import InputError, StoreError, StoreLockedError, StoreMissingError
+from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
 from cragraph.language.tables import Table
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.store import upgrades
-from cragraph.store.collections import Held, checked_name, known_name, may_pass, with_names
+from cragraph.store.collections import Collections, Held, checked_name, may_pass, with_names
 from cragraph.store.database import PATIENCE, WriteLock, remove
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
@@ -32,14 +31,15 @@ from cragraph.store.records import (
     Item,
     Key,
     Origin,
+    Readable,
     StoredDocument,
+    UnchangedFiles,
     as_floats,
     at_home,
     batched,
     checked,
     filename_of,
     from_bytes,
-    sha256_of,
     unit,
 )
 from cragraph.types import Passage
@@ -56,6 +56,10 @@ _MENDED: Final = "mended"  # key: the loss after a repair, until an ingest has r
 SALVAGED: Final = (
     f"The store was damaged: {{kept}} of {{all}} passages could be read and are kept, the rest is gone. {_AGAIN}"
 )
+NOTHING: Final = (
+    "{files}: damaged, and nothing in it can be read; wanted the passages that were ingested: put back a copy, or move "
+    "it away and run cragraph ingest PATH again."
+)
 LOST: Final = f"The last {{n}} writes to the store are gone (its -wal file was removed or damaged). {_AGAIN}"
 MISFIT: Final = f"{{n}} passages are not what was written, so they were left out. {_AGAIN}"
 CHANGED: Final = (
@@ -64,7 +68,7 @@ CHANGED: Final = (
 )
 
 
-class Store:
+class Store(Collections):
     """The ingested passages; made by `open_store`, may be shared by threads.
 
     `where` filters by metadata in Chroma's language ({"year": 2023}, {"year": {"$gte": 2020}}, "$in", "$and", "$or");
@@ -116,10 +120,6 @@ class Store:
         """The collections, the default one first."""
         return sorted(self.index.collections().values(), key=lambda name: (name != DEFAULT, name.casefold()))
 
-    def known(self, name: str) -> str:
-        """The stored name of a collection, ignoring case; InputError if there is none."""
-        return known_name(name, self.names(), self.location)
-
     def held(self) -> list[Held]:
         """The collections, with their numbers of documents and passages."""
         rows = self.documents()
@@ -134,9 +134,7 @@ class Store:
         Nothing is read or embedded again. A text that another file shares is an exception: the next ingest reads its
         file.
         """
-        to = checked_name(to)
-        to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
-        wanted = set(sources)
+        wanted, to = set(sources), self.home(to)
         with self.writing():
             moved = sorted({d.source for d in self.documents() if d.source in wanted and d.collection != to})
             for source in moved:
@@ -161,15 +159,8 @@ class Store:
 
     def rename(self, old: str, new: str) -> str:
         """Rename a collection; returns the new name. Raises InputError if that name is taken."""
-        new = checked_name(new)
         with self.writing():
-            old = self.known(old)
-            taken = {name.casefold(): name for name in self.names() if name != old}
-            if new.casefold() in taken:
-                raise InputError(
-                    f"there is a collection {taken[new.casefold()]!r} already; wanted another name: move the documents "
-                    f"of {old!r} there with `cragraph collections move --from {old} --to {new}`."
-                )
+            old, new = self.renaming(old, new)
             with self._change() as (db, _):
                 self.index.rename(db, old, new)
         return new
@@ -244,9 +235,9 @@ class Store:
         return self.index.fields(self._through(where))
 
     @property
-    def files(self) -> "ReadFiles":
+    def files(self) -> UnchangedFiles:
         """The ingested files that have not changed since; `path in store.files` asks for one."""
-        return ReadFiles(self.index)
+        return UnchangedFiles(self.index.states)
 
     @property
     def notes(self) -> list[str]:
@@ -405,14 +396,14 @@ class Store:
     def _filters(self, where: Where) -> dict[str, Any] | None:
         if not where:
             return None
-        where = with_names(where, self.names(), self.location)
+        where = with_names(where, self.known)
         fields = self.fields(where) or self.fields()  # of all, where it searches an empty collection
         return checked_where(where, fields) if fields else None
 
     def _through(self, where: Where) -> list[str]:
         """The collections that a filter may let through."""
         names = self.names()
-        return [name for name in names if may_pass(with_names(where, names, self.location), name)] if where else names
+        return [name for name in names if may_pass(with_names(where, self.known), name)] if where else names
 
     def mended(self) -> None:
         """Clear the record of a loss: an ingest has read all missing files."""
@@ -427,8 +418,8 @@ class Store:
         note = LOST.format(n=lost) if lost else ""
         if left == "changed" and self.index.read_only:
             note = CHANGED.format(reason=self.index.read_only)
-        elif left != "settled" and not self.index.read_only and not self._lock.busy():
-            with self._lock():
+        elif left != "settled" and not self.index.read_only:
+            with self._lock(patience=0):
                 left, _ = self.index.left()  # another process may have been quicker
                 if left == "changed" or (left == "unsettled" and self.index.damage()):
                     note = self._salvage()
@@ -439,73 +430,48 @@ class Store:
             self._notes.append(note)
 
     def _salvage(self) -> str:
-        """Copy intact passages into a new file; lost vectors are made again."""
+        """Copy what is intact into a new file, which takes the place of this one."""
         assert self.index.path is not None
         path = self.index.path.with_name(NEW)
         remove(path)
-        meta = dict(self.index.read("SELECT * FROM meta"))
-        number = meta.get("generation")
-        meta["generation"] = max(number if isinstance(number, int) else 0, *self.index._sealed()[:1], 0) + 1
         with closing(Index(path)) as index:
-            origins = self.index.readable_origins()
-            kept, count = filled(index, self._embeddings, self.index.readable(), origins, meta)
-            index.take_tables(self.index.readable_tables())
-        if not kept:
-            remove(path)
-            raise StoreError(
-                f"{self.index.path} is damaged and nothing in it can be read; wanted the passages that were ingested: "
-                "move it away and run cragraph ingest PATH again."
-            )
+            kept, count = _filled(index, self._embeddings, {self.index.path: self.index.readable()})
         self.index.replace_by(path)
         return SALVAGED.format(kept=kept, all=count)
 
 
-def filled(
-    index: Index,
-    embeddings: Embeddings,
-    items: Iterable[Item | None],
-    origins: Collection[Origin],
-    meta: Mapping[str, Any],
-) -> tuple[int, int]:
-    """Fill an index with the intact parts of another file; returns the passages copied, and those that there were."""
-    wanted, known, kept, count = Identity.of(embeddings), set(origins), 0, 0
-    stored = Identity(str(meta.get("model") or wanted.model))
-    values = {"model": stored.model, "generation": meta.get("generation", 0)}
-    with suppress(ValueError):
-        if isinstance(left_out := json.loads(str(meta.get(LEFT_OUT))), dict):
-            values[LEFT_OUT] = json.dumps(left_out)
-    index.keep(**values)
-    spare = Store(index, embeddings, WriteLock(None), str(index.path))
-    for batch in batched(items, BATCH):
-        own = [i._replace(origins=[origin for origin in i.origins if origin in known]) for i in batch if i]
-        if not stored.dimension:
-            stored = stored._replace(dimension=next((len(i.vector) // 4 for i in own if i.vector), 0))
-            wanted.check(stored, str(index.path))
-            index.keep(dimension=stored.dimension)
-        sound = spare._embedded(own)
-        with index.write() as db:
-            index.put(db, sound, index.generation)
-        kept, count = kept + len(sound), count + len(batch)
-    with index.write() as db:
-        for origin in origins:
-            index.touch(db, origin)
+def _filled(index: Index, embeddings: Embeddings, old: Mapping[Path, Readable]) -> tuple[int, int]:
+    """Fill an index with the intact parts of other files; lost vectors are made again.
+
+    Returns the passages copied, and those that there were. Raises StoreError if there were some and none is intact.
+    """
+    wanted, spare = Identity.of(embeddings), Store(index, embeddings, WriteLock(None), str(index.path))
+    kept = count = 0
+    seen, left_out = set[str](), dict[str, Any]()
+    for meta, origins, items, tables in old.values():
+        stored = Identity(str(meta.get("model") or wanted.model))
+        index.keep(model=stored.model, generation=meta.get("generation", 0))
+        # A move that was cut off left a file in two collections: one of them is enough.
+        known = dict.fromkeys(origin for origin in origins if origin.source not in seen)
+        new = (i for i in items if not (i and i.origins and seen.issuperset(o.source for o in i.origins)))
+        for batch in batched(new, BATCH):
+            own = [i._replace(origins=[origin for origin in i.origins if origin in known]) for i in batch if i]
+            if not stored.dimension:
+                stored = stored._replace(dimension=next((len(i.vector) // 4 for i in own if i.vector), 0))
+                wanted.check(stored, str(index.path))
+                index.keep(dimension=stored.dimension)
+            sound = spare._embedded(own)
+            with index.write() as db:
+                index.put(db, sound, index.generation)
+            kept, count = kept + len(sound), count + len(batch)
+        index.take(known, tables)
+        seen |= {origin.source for origin in known}
+        with suppress(ValueError, TypeError):
+            left_out |= json.loads(str(meta.get(LEFT_OUT)))
+    if count and not kept:
+        raise StoreError(NOTHING.format(files=", ".join(map(str, old))))
+    index.keep(**{LEFT_OUT: json.dumps(left_out)})
     return kept, count
-
-
-@dataclass(frozen=True)
-class ReadFiles:
-    """The set of files that ingest read and that have not changed since."""
-
-    index: Index
-
-    def __contains__(self, source: object) -> bool:
-        if not isinstance(source, str):
-            return False
-        path, states = Path(source), self.index.states(source)
-        try:
-            return any(path.stat().st_size == was.size and sha256_of(path) == was.sha256 for was in states)
-        except (OSError, ValueError):
-            return False
 
 
 def _floats(vector: Any) -> Any:
@@ -590,26 +556,10 @@ def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | 
 
 
 def _take_over(index: Index, embeddings: Embeddings, files: Mapping[Path, str]) -> None:
-    kept = count = 0
-    seen, left_out = set[str](), dict[str, Any]()
-    for path, collection in files.items():
-        old = upgrades.version_3(path, collection)
-        # A move that was cut off left a file in two collections: one of them is enough.
-        origins = [origin for origin in old.origins if origin.source not in seen]
-        items = (i for i in old.items if not (i and i.origins and all(o.source in seen for o in i.origins)))
-        one, all_ = filled(index, embeddings, items, origins, old.meta)
-        kept, count = kept + one, count + all_
-        seen |= {origin.source for origin in origins}
-        with suppress(ValueError):
-            left_out |= json.loads(str(old.meta.get(LEFT_OUT, "{}")))
-    if count and not kept:
-        raise StoreError(
-            f"{', '.join(map(str, files))} cannot be read; wanted the passages that were ingested: put back a copy, or "
-            "move the store away and run cragraph ingest PATH again."
-        )
+    old = {path: upgrades.version_3(path, collection) for path, collection in files.items()}
+    kept, count = _filled(index, embeddings, old)
     note = SALVAGED.format(kept=kept, all=count) if kept < count else ""
-    marks = json.dumps([upgrades.mark(path) for path in files])
-    index.keep(**{LEFT_OUT: json.dumps(left_out), _MENDED: note, _UPGRADED: marks})
+    index.keep(**{_MENDED: note, _UPGRADED: json.dumps([upgrades.mark(path) for path in files])})
 
 
 def _file(folder: Path, create: bool) -> Path:

@@ -3,27 +3,16 @@
 A version that changes the tables adds the function that reads the version before it, and a test with such a store.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
 from cragraph.store.database import BROKEN
-from cragraph.store.records import DEFAULT, Item, Origin
-from cragraph.types import Passage
-
-
-@dataclass
-class Old:
-    """The readable content of an older version's file; None stands for a damaged passage."""
-
-    meta: dict[str, Any]
-    origins: list[Origin]
-    items: Iterator[Item | None]
+from cragraph.store.index import passage_of
+from cragraph.store.records import DEFAULT, Item, Origin, Readable
 
 
 def old_files(folder: Path) -> dict[Path, str]:
@@ -64,13 +53,16 @@ def _named_3(stem: str) -> str:
     return DEFAULT if stem == "cragraph" else bytes.fromhex(stem[2:]).decode() if stem[:2] == "x-" else stem
 
 
-def version_3(path: Path, collection: str) -> Old:
+def version_3(path: Path, collection: str) -> Readable:
     """The readable content of a collection's file."""
     db = _opened(path)
 
     def read(sql: str) -> Iterator[tuple[Any, ...]]:
         with suppress(*BROKEN):
             yield from db.execute(sql)
+
+    def origins(sql: str) -> list[Origin]:
+        return [Origin(*row)._replace(collection=collection) for row in read(f"SELECT {_ORIGIN_3} FROM {sql}")]
 
     def items() -> Iterator[Item | None]:
         ids = {row[0] for table in ("chunks", "vectors") for row in read(f"SELECT id FROM {table}")}
@@ -79,22 +71,10 @@ def version_3(path: Path, collection: str) -> Old:
             if not row or crc32("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass")) != crc:
                 yield None
                 continue
-            held = read(f"SELECT {_ORIGIN_3} FROM holdings JOIN origins ON id = origin WHERE chunk = {chunk}")
+            held = origins(f"holdings JOIN origins ON id = origin WHERE chunk = {chunk}")
             vector, crc = next(read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
             whole = isinstance(vector, bytes) and crc32(vector) == crc
-            chunk_id, doc_id, place, start, source, filename, page, metadata, _, text, extra = row
-            known = json.loads(metadata) | (json.loads(extra) if extra else {})
-            passage = Passage(
-                text=text, chunk_id=chunk_id, doc_id=doc_id, chunk_index=place, start_index=start, source=source,
-                filename=filename, page=page, metadata=known, retrieval_score=None, rerank_score=None,
-            )  # fmt: skip
-            yield Item(
-                passage,
-                [Origin(*one)._replace(collection=collection) for one in held],
-                vector if whole else None,
-                collection,
-            )
+            yield Item(passage_of((chunk, None, *row)), held, vector if whole else None, collection)
         db.close()
 
-    origins = [Origin(*row)._replace(collection=collection) for row in read(f"SELECT {_ORIGIN_3} FROM origins")]
-    return Old(dict(read("SELECT key, value FROM meta")), origins, items())
+    return Readable(dict(read("SELECT key, value FROM meta")), origins("origins"), items())

@@ -7,10 +7,9 @@ are searched as they are.
 
 import json
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from time import monotonic
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -20,7 +19,6 @@ import numpy as np
 
 from cragraph.errors import (
     CragError,
-    InputError,
     SettingsError,
     StoreError,
     StoreMismatchError,
@@ -29,7 +27,7 @@ from cragraph.language.tables import Table
 from cragraph.language.words import terms
 from cragraph.models.servers import Target, translate
 from cragraph.passages import as_passage, contextual_text
-from cragraph.store.collections import Held, checked_name
+from cragraph.store.collections import Collections, Held, with_names
 from cragraph.store.database import WriteLock
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.lexical import bm25, discriminating, lexical_share
@@ -42,13 +40,14 @@ from cragraph.store.records import (
     Item,
     Origin,
     StoredDocument,
+    UnchangedFiles,
     as_floats,
     batched,
     checked,
     filename_of,
     filterable,
+    in_order,
     left_out,
-    sha256_of,
     unit,
 )
 from cragraph.types import Passage
@@ -68,7 +67,7 @@ _PLACE: Final = (*FIELDS, "chunk_id")
 _ANY: Final = "text or number or true/false"
 
 
-class LangChainStore:
+class LangChainStore(Collections):
     """A LangChain vector store with the interface of `Store`.
 
     `where` filters by metadata as in `Store`. `lock` keeps other writers away from a folder; a server takes several.
@@ -205,9 +204,7 @@ class LangChainStore:
         passages = [*map(read, documents)]
         for passage in passages if out else ():
             passage["metadata"][LEFT_OUT] = out
-        row = {p["chunk_id"]: p["metadata"].get("row") for p in passages}
-        numbers = {i: n if isinstance(n, int) else 0 for i, n in row.items()}
-        return sorted(passages, key=lambda p: (numbers[p["chunk_id"]], p["chunk_index"]))
+        return in_order(passages)
 
     def tables(self, source: str, where: Where = None) -> list[Table]:
         """None: every row is a passage."""
@@ -260,9 +257,9 @@ class LangChainStore:
         return self._writes, int(monotonic() / LOOK_SECONDS)
 
     @property
-    def files(self) -> Container[str]:
+    def files(self) -> UnchangedFiles:
         """The ingested files that have not changed since."""
-        return _Files(self)
+        return UnchangedFiles(lambda source: filter(None, [self.sources().get(source)]))
 
     @property
     def notes(self) -> list[str]:
@@ -281,13 +278,6 @@ class LangChainStore:
         names = {document.collection for document in self.documents()}
         return sorted(names, key=lambda name: (name != DEFAULT, name.casefold()))
 
-    def known(self, name: str) -> str:
-        """The stored name of a collection, ignoring case; InputError if there is none."""
-        wanted = checked_name(name)
-        if (found := {one.casefold(): one for one in (DEFAULT, *self.names())}.get(wanted.casefold())) is None:
-            raise InputError(f"there is no collection {wanted!r} in {self.location}: there are {self.names()}.")
-        return found
-
     def held(self) -> list[Held]:
         """The collections, with their numbers of documents and passages."""
         rows = self.documents()
@@ -296,8 +286,7 @@ class LangChainStore:
 
     def move(self, sources: Iterable[str], to: str) -> list[str]:
         """Move sources into a collection; returns the moved ones."""
-        moved, to = [], checked_name(to)
-        to = {name.casefold(): name for name in self.names()}.get(to.casefold(), to)
+        moved, to = [], self.home(to)
         for source in dict.fromkeys(sources):
             documents = [one for one in self._all({"source": source}) if one.metadata.get(FIELD, DEFAULT) != to]
             self._put([one.model_copy(update={"metadata": one.metadata | {FIELD: to}}) for one in documents])
@@ -306,9 +295,7 @@ class LangChainStore:
 
     def rename(self, old: str, new: str) -> str:
         """Rename a collection; returns the new name. Raises InputError if that name is taken."""
-        old, new = self.known(old), checked_name(new)
-        if new.casefold() in {name.casefold() for name in self.names() if name != old}:
-            raise InputError(f"there is a collection {new!r} already; wanted another name: move the documents there.")
+        old, new = self.renaming(old, new)
         self.move([row.source for row in self.documents() if row.collection == old], new)
         return new
 
@@ -323,9 +310,57 @@ class LangChainStore:
     # -- writing: what ingest asks for ---------------------------------------------------------------------------------
 
     @property
-    def index(self) -> "FileRecord":
-        """The record of the files."""
-        return FileRecord(self)
+    def index(self) -> Self:
+        """The record of the files; each is on the first chunk of its file."""
+        return self
+
+    def _listed(self) -> "list[Document]":
+        return self._all({FILE: {"$gte": 0}})
+
+    def sources(self) -> dict[str, Origin]:
+        """Every complete file, by name."""
+        return {origin.source: origin for origin in map(_origin, self._listed())}
+
+    def homes(self) -> dict[str, str]:
+        """The collection of every source with passages in the store."""
+        return {row.source: row.collection for row in self.documents()}
+
+    def spoilt(self) -> set[str]:
+        """Damaged sources: always none, as the vector store checks its own data."""
+        return set()
+
+    def forget_words(self) -> None:
+        """Nothing to do: there is no index of words here."""
+
+    def meta(self, key: str, default: str) -> str:
+        """What was left out of files with too many chunks, as JSON; cached, because ingest asks after each write."""
+        if self._left_out is None:
+            self._left_out = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
+        return json.dumps(self._left_out)
+
+    def keep(self, **meta: str) -> None:
+        """Record what was left out of files."""
+        new, old = json.loads(meta[LEFT_OUT]), self._left_out or {}
+        for source in {source for source in (*new, *old) if new.get(source) != old.get(source)}:
+            self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
+        self._left_out = new
+
+    def touch(self, _: Any, origin: Origin) -> None:
+        """Record a new time of an unchanged file."""
+        self._update(origin.source, lambda one: _record(origin))
+
+    def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
+        own = self._all({"$and": [{"source": source}, {FILE: {"$gte": 0}}]})
+        self._put([one.model_copy(update={"metadata": one.metadata | change(one)}) for one in own])
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Nothing to begin: every request is a separate write."""
+        yield
+
+    def unstage(self, source: str) -> None:
+        """Drop the staged passages of a file."""
+        self._staged = []
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -413,7 +448,7 @@ class LangChainStore:
     # -- asking the vector store ---------------------------------------------------------------------------------------
 
     def _filters(self, where: Where) -> dict[str, Any] | None:
-        return checked_where(_named(where, self), self.fields()) if where else None
+        return checked_where(with_names(where, self.known), self.fields()) if where else None
 
     def _all(self, where: Where = None, most: int | None = None) -> "list[Document]":
         """The documents that a filter lets through."""
@@ -444,61 +479,6 @@ class LangChainStore:
         return (lambda document: _fits(document, where)) if self.name == "InMemoryVectorStore" else dict(where)
 
 
-@dataclass(frozen=True)
-class FileRecord:
-    """The records of files in a vector store; each is on the first chunk of its file."""
-
-    store: LangChainStore
-
-    def _listed(self) -> "list[Document]":
-        return self.store._all({FILE: {"$gte": 0}})
-
-    def sources(self) -> dict[str, Origin]:
-        """Every complete file, by name."""
-        return {origin.source: origin for origin in map(_origin, self._listed())}
-
-    def homes(self) -> dict[str, str]:
-        """The collection of every source with passages in the store."""
-        return {row.source: row.collection for row in self.store.documents()}
-
-    def spoilt(self) -> set[str]:
-        """Damaged sources: always none, as the vector store checks its own data."""
-        return set()
-
-    def forget_words(self) -> None:
-        """Nothing to do: there is no index of words here."""
-
-    def meta(self, key: str, default: str) -> str:
-        """What was left out of files with too many chunks, as JSON; cached, because ingest asks after each write."""
-        if self.store._left_out is None:
-            self.store._left_out = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
-        return json.dumps(self.store._left_out)
-
-    def keep(self, **meta: str) -> None:
-        """Record what was left out of files."""
-        new, old = json.loads(meta[LEFT_OUT]), self.store._left_out or {}
-        for source in {source for source in (*new, *old) if new.get(source) != old.get(source)}:
-            self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
-        self.store._left_out = new
-
-    def touch(self, _: Any, origin: Origin) -> None:
-        """Record a new time of an unchanged file."""
-        self._update(origin.source, lambda one: _record(origin))
-
-    def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
-        own = self.store._all({"$and": [{"source": source}, {FILE: {"$gte": 0}}]})
-        self.store._put([one.model_copy(update={"metadata": one.metadata | change(one)}) for one in own])
-
-    @contextmanager
-    def write(self) -> Iterator[None]:
-        """Nothing to begin: every request is a separate write."""
-        yield
-
-    def unstage(self, source: str) -> None:
-        """Drop the staged passages of a file."""
-        self.store._staged = []
-
-
 class _Sampled(dict[str, str]):
     """Fields from a sample; the store may have others."""
 
@@ -507,17 +487,6 @@ class _Sampled(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         return _ANY
-
-
-@dataclass(frozen=True)
-class _Files:
-    held: LangChainStore
-
-    def __contains__(self, source: object) -> bool:
-        was = self.held.index.sources().get(str(source))
-        with suppress(OSError, ValueError):
-            return was is not None and sha256_of(Path(was.source)) == was.sha256
-        return False
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
@@ -590,21 +559,6 @@ def _fits(document: Any, where: Where) -> bool:
     """Whether a filter lets a stored document through."""
     about = document.metadata or {}
     return fits(cast("Passage", dict.fromkeys(_PLACE) | about | {"metadata": about}), where)
-
-
-def _named(where: Any, store: LangChainStore) -> Any:
-    """A filter with the stored names of collections; InputError for an unknown one."""
-    if isinstance(where, list | tuple):
-        return [_named(part, store) for part in where]
-    if not isinstance(where, Mapping):
-        return where
-    return {k: _known(value, store) if k == FIELD else _named(value, store) for k, value in where.items()}
-
-
-def _known(value: Any, store: LangChainStore) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _known(item, store) for key, item in value.items()}
-    return [store.known(item) for item in value] if isinstance(value, list | tuple) else store.known(value)
 
 
 def chroma_where(where: Mapping[str, Any]) -> Any:
