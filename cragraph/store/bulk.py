@@ -195,7 +195,6 @@ class Ingest:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long and are read no further
         self._store, self._known, self._tell = store, store.index.sources(), tell
-        spoilt = store.index.spoilt()  # read again, whatever their dates
         self._homes = store.index.homes()
         self._collection = {name.casefold(): name for name in store.names()}.get(collection.casefold(), collection)
         self._limits, self._clock = limits, clock
@@ -213,13 +212,13 @@ class Ingest:
             source = source_of(item.path)
             if isinstance(item, Skipped):
                 self._report.skipped.append((source, item.reason))
-                if prune and source in self._known and item.path.exists() and not item.path.stat().st_size:
+                if prune and source in self._homes and item.path.exists() and not item.path.stat().st_size:
                     self._report.removed.append(source)
                 continue
             try:
                 status = item.path.stat()
                 old = self._known.get(source)
-                home = old.collection if old else self._homes.get(source, self._collection)
+                home = self._homes.get(source, self._collection)
                 now = Origin(source, "", status.st_size, changed_at(status), options.name, -1, home)
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 # A file that was cut is read again if the limit has grown.
@@ -227,7 +226,6 @@ class Ingest:
                 if (
                     old
                     and alike
-                    and source not in spoilt
                     and most >= limits.chunks
                     and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
                 ):
@@ -247,19 +245,18 @@ class Ingest:
 
     def dry(self) -> IngestReport:
         """The report of what would be done."""
-        added = [source for source in self.jobs if source not in self._known]
-        changed = [source for source in self.jobs if source in self._known]
+        added = [source for source in self.jobs if source not in self._homes]
+        changed = [source for source in self.jobs if source in self._homes]
         return replace(self._report, added=added, changed=changed, dry_run=True)
 
     def done(self, reading: Generator[Message, None, None]) -> IngestReport:
         """Write the passages of the files read, then remove vanished files; returns the report."""
-        index = self._store.index
         self._progress("")  # the number of files is known long before the first one is in
         for source in self._report.unchanged:
             self._finished(source)
         for origin in self._touched:
-            with self._store.writing(), index.write() as db:
-                index.touch(db, origin)
+            with self._store.writing():
+                self._store.index.touch(origin)
         self._turn = self._clock()
         try:
             with closing(reading):  # also if writing fails, so that no reader goes on
@@ -267,7 +264,8 @@ class Ingest:
                     if message.source not in self.given_up:
                         self._give_up(message) if isinstance(message, Failed) else self._take(message)
             self._flush()
-            _forgotten(self._store, self._report.removed)
+            if self._report.removed:
+                self._store.release(*self._report.removed)
             self._store.mended()
         except KeyboardInterrupt as stop:
             files = len(self._report.added) + len(self._report.changed)
@@ -329,7 +327,7 @@ class Ingest:
             self._tables = {}
             self._keep_left_out()
         for origin in self._ended:
-            (self._report.changed if origin.source in self._known else self._report.added).append(origin.source)
+            (self._report.changed if origin.source in self._homes else self._report.added).append(origin.source)
             self._finished(origin.source, origin.chunks)
         if part and reading:
             self._store.stage(part, reading)
@@ -338,10 +336,9 @@ class Ingest:
         self._items, self._ended = [], []
 
     def _keep_left_out(self) -> None:
+        removed = self._report.removed
+        now = json.dumps({source: of for source, of in self._left_out.items() if source not in removed})
         with self._store.writing():
-            now = json.dumps(
-                {source: of for source, of in self._left_out.items() if source not in self._report.removed}
-            )
             if now != self._store.index.meta(LEFT_OUT, "{}"):
                 self._store.index.keep(**{LEFT_OUT: now})
 
@@ -386,15 +383,8 @@ def forget(store: Any, path: str | os.PathLike[str], collection: str | None = No
     """
     with store.writing():
         sources = forgotten(path, store.documents(None if collection is None else {FIELD: store.known(collection)}))
-        _forgotten(store, sources)
+        store.release(*sources)
         return sources
-
-
-def _forgotten(store: Any, sources: Sequence[str]) -> None:
-    for source in sources:
-        store.release(source)
-    if sources:
-        store.index.forget_words()
 
 
 def forgotten(path: str | os.PathLike[str], documents: Iterable[StoredDocument]) -> list[str]:

@@ -160,9 +160,10 @@ class Index(Database):
             sql = "UPDATE chunks SET source = ?, filename = ?, crc = ? WHERE id = ?"
             db.execute(sql, (source, new[7], row_crc(new), row[0]))
 
-    def touch(self, db: Connection, origin: Origin) -> None:
+    def touch(self, origin: Origin) -> None:
         """Record the new state of a file whose passages are unchanged."""
-        _origin_id(db, origin)
+        with self.write() as db:
+            _origin_id(db, origin)
 
     def forget_words(self) -> None:
         """Merge the index of words, so that no word of removed passages is left in it."""
@@ -378,16 +379,12 @@ class Index(Database):
     # -- reading the record of files -------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Origin]:
-        """Every source that is complete and in one state, by name."""
+        """Every source that is in whole, in one state and undamaged, by name."""
         rows = self.rows(f"{_FILES} SELECT * FROM files GROUP BY source HAVING min(complete) AND count(*) = 1")
-        return {row[1]: Origin(*row[1:8]) for row in rows}
-
-    def spoilt(self) -> set[str]:
-        """The sources of damaged passages."""
-        sql = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
+        of_chunks = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
         of_tables = "SELECT o.source FROM tables AS t JOIN origins AS o ON o.id = t.origin WHERE t.id IN (?)"
-        rows = chain(self.rows_in(sql, self.misfits), self.rows_in(of_tables, self.spoilt_tables))
-        return {row[0] for row in rows}
+        spoilt = {*self.rows_in(of_chunks, self.misfits), *self.rows_in(of_tables, self.spoilt_tables)}
+        return {row[1]: Origin(*row[1:8]) for row in rows if (row[1],) not in spoilt}
 
     def states(self, source: str) -> list[Origin]:
         """Every state of a source that holds passages."""

@@ -19,9 +19,10 @@ from cragraph.protocols import Embeddings
 from cragraph.store import upgrades
 from cragraph.store.collections import Collections, Held, checked_name, may_pass, with_names
 from cragraph.store.database import PATIENCE, WriteLock, remove
+from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
-from cragraph.store.lexical import Dense, Lexical
+from cragraph.store.lexical import Lexical
 from cragraph.store.records import (
     DEFAULT,
     FIELD,
@@ -82,7 +83,7 @@ class Store(Collections):
         self._lexical = Lexical(index)
         self._notes: list[str] = []
         self._closed = False
-        self._depth = self._turns = 0
+        self._writers: list[None] = []  # after the last of them the file is sealed
 
     # -- finding ---------------------------------------------------------------------------------------------
 
@@ -264,15 +265,8 @@ class Store(Collections):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the store's lock over several writes. Raises StoreLockedError if another process is writing."""
-        with self._lock():
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if not (self._depth or self._turns):
-                    with suppress(StoreError):  # the change is in the log
-                        self.index.settle()
+        with self._lock(), self._settling():
+            yield
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:
@@ -280,14 +274,22 @@ class Store(Collections):
 
         Raises StoreLockedError if another process goes on writing.
         """
-        with self.writing():
-            self._turns += 1
+        with self._lock():
+            pass
+        with self._settling():
+            yield
+
+    @contextmanager
+    def _settling(self) -> Iterator[None]:
+        self._writers.append(None)
         try:
             yield
         finally:
-            self._turns -= 1
-            with suppress(StoreLockedError), self.writing():
-                pass
+            self._writers.pop()
+            with suppress(StoreError):  # the change is in the log
+                if not self._writers:
+                    with self._lock():
+                        self.index.settle()
 
     @contextmanager
     def _change(self, **meta: Any) -> Iterator[tuple[Connection, int]]:
@@ -321,10 +323,12 @@ class Store(Collections):
         with self._change() as (db, _):
             self.index.drop(db, [row for row, _ in self.index.embedded(chunk_ids).values()])
 
-    def release(self, source: str) -> int:
-        """Remove a source's record and the passages that only it holds; returns their number."""
+    def release(self, *sources: str) -> int:
+        """Remove the records of sources and the passages that only they hold; returns the number of passages."""
         before = self.index.count()
-        self.commit([(source, None)], [])
+        with self.writing():
+            self._write([(source, None) for source in sources], [])
+            self.index.forget_words()
         return before - self.index.count()
 
     def stage(self, items: Sequence[Item], origin: Origin) -> None:

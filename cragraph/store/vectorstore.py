@@ -303,8 +303,7 @@ class LangChainStore(Collections):
         """Remove a collection from the store; returns its sources. The files themselves stay."""
         name = self.known(name)
         sources = [row.source for row in self.documents() if row.collection == name]
-        for source in sources:
-            self.release(source)
+        self.release(*sources)
         return sources
 
     # -- writing: what ingest asks for ---------------------------------------------------------------------------------
@@ -325,13 +324,6 @@ class LangChainStore(Collections):
         """The collection of every source with passages in the store."""
         return {row.source: row.collection for row in self.documents()}
 
-    def spoilt(self) -> set[str]:
-        """Damaged sources: always none, as the vector store checks its own data."""
-        return set()
-
-    def forget_words(self) -> None:
-        """Nothing to do: there is no index of words here."""
-
     def meta(self, key: str, default: str) -> str:
         """What was left out of files with too many chunks, as JSON; cached, because ingest asks after each write."""
         if self._left_out is None:
@@ -345,18 +337,13 @@ class LangChainStore(Collections):
             self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
         self._left_out = new
 
-    def touch(self, _: Any, origin: Origin) -> None:
+    def touch(self, origin: Origin) -> None:
         """Record a new time of an unchanged file."""
         self._update(origin.source, lambda one: _record(origin))
 
     def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
         own = self._all({"$and": [{"source": source}, {FILE: {"$gte": 0}}]})
         self._put([one.model_copy(update={"metadata": one.metadata | change(one)}) for one in own])
-
-    @contextmanager
-    def write(self) -> Iterator[None]:
-        """Nothing to begin: every request is a separate write."""
-        yield
 
     def unstage(self, source: str) -> None:
         """Drop the staged passages of a file."""
@@ -401,9 +388,9 @@ class LangChainStore(Collections):
         self._put(documents)
         return len(documents)
 
-    def release(self, source: str) -> int:
-        """Remove the passages of a source; returns their number."""
-        ids = [str(one.id) for one in self._all({"source": source})]
+    def release(self, *sources: str) -> int:
+        """Remove the passages of sources; returns their number."""
+        ids = [str(one.id) for source in sources for one in self._all({"source": source})]
         self._remove(ids)
         return len(ids)
 

@@ -153,7 +153,7 @@ def test_a_part_that_is_not_what_was_written_is_told_and_the_file_is_read_again(
     with open_store(kept / "store", HashEmbeddings(48)) as store:
         assert any("cragraph ingest" in problem for problem in store.problems())
         assert (total(store, source), store.documents()[0].complete) == ([], False)
-        assert ingest(source, store, limits=SMALL).added == [source.as_posix()]
+        assert ingest(source, store, limits=SMALL).changed == [source.as_posix()]
         assert (total(store, source), store.problems()) == (["1300"], [])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cragraph.passages import as_passage
 from cragraph.store import Store, open_store
-from cragraph.store import lexical as module
+from cragraph.store import dense as module
 from cragraph.store.records import Floats
 from cragraph.testing import HashEmbeddings
 from cragraph.types import Passage
