@@ -218,7 +218,6 @@ class Database:
         with self.lock, self._explained():
             if self.read_only:
                 raise self._error(self.read_only)
-            self._unsettle()
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -228,7 +227,8 @@ class Database:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-            self._seal([self.generation])
+            finally:
+                self._seal([self.generation])  # until then the log, which is not empty, tells that this one is old
 
     def keep(self, **meta: Any) -> None:
         """Store values beside the data."""
@@ -286,11 +286,6 @@ class Database:
                 self.seal.touch(mode=0o600)
                 self.seal.write_text(json.dumps(left))
 
-    def _unsettle(self) -> None:
-        """Mark the seal as being written, before the first write."""
-        if self._sealed()[1:]:
-            self._seal(self._sealed()[:1])
-
     def _sealed(self) -> list[int]:
         """The seal's values: the number of the last write, then size and checksum if the file is complete."""
         with suppress(OSError, ValueError, TypeError):
@@ -345,10 +340,7 @@ class Database:
         """Replace this file by another and go on with it."""
         assert self.path is not None
         self.close()
-        for file in (self.log, Path(f"{self.path}-shm"), self.seal):
-            file.unlink(missing_ok=True)
-        path.replace(self.path)
-        remove(path)  # its seal
+        replace(self.path, path)
         self._open(create=False)
         self.settle()
 
@@ -390,10 +382,22 @@ class _Content:
         return [size, crc]
 
 
+def replace(path: Path, new: Path) -> None:
+    """Put a new file in the place of a closed one, in one step: a kill leaves one of them whole."""
+    for file in _beside(path):
+        file.unlink(missing_ok=True)
+    new.replace(path)
+    remove(new)
+
+
 def remove(path: Path) -> None:
     """Remove a database with its log and its seal."""
-    for file in (path, path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")):
+    for file in (path, *_beside(path)):
         file.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> list[Path]:
+    return [path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")]
 
 
 def _connected(target: str, create: bool) -> sqlite3.Connection:

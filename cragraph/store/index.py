@@ -242,18 +242,17 @@ class Index(Database):
         sql = f"SELECT {SELECTED}, c.id FROM chunks AS c WHERE c.id IN (?) AND {clause}"
         return {row: passage for passage, (row,) in self.passages(self.rows_in(sql, rows, values))}
 
-    def items(self, rows: Iterable[int]) -> Iterator[tuple[int, Item]]:
-        """The passages in these rows as they are stored, with their files, their vectors and their collections."""
-        names = self.collections()
-        held = f"SELECT h.chunk, {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk IN (?)"
-        sql = f"SELECT v.vector, {SELECTED} FROM chunks AS c LEFT JOIN vectors AS v ON v.id = c.id WHERE c.id IN (?)"
-        for some in batched(rows, _BATCH):
-            origins: dict[int, list[Origin]] = {}
-            for row, *origin in self.rows_in(held, some):
-                origins.setdefault(row, []).append(Origin(*origin))
-            for vector, _, *columns in self.rows_in(sql, some):
-                row, home = columns[:2]
-                yield row, Item(passage_of(columns), origins.get(row, []), vector, names.get(home, DEFAULT))
+    def item(self, row: int) -> Item | None:
+        """The passage in a row as it was written, with its files, its vector and its collection; None if damaged."""
+        crc, *columns = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {row}"), (None,))
+        if not columns or row_crc(columns) != crc:
+            return None
+        sql = f"SELECT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk = {row}"
+        origins = [Origin(*origin) for origin in self.read(sql)]
+        vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {row}"), (None, 0))
+        whole = isinstance(vector, bytes) and vector_crc(row, vector) == crc
+        [name] = next(self.read(f"SELECT name FROM collections WHERE id = {columns[1]}"), (DEFAULT,))
+        return Item(passage_of(columns), origins, vector if whole else None, name)
 
     def adjacent(self, passage: Passage, before: int, after: int) -> list[Passage]:
         """The passages next to one in its document and its collection, in order; without the passage itself."""
@@ -313,21 +312,8 @@ class Index(Database):
         meta["generation"] = max(number if isinstance(number, int) else 0, *self._sealed()[:1], 0) + 1
         rows = self.read(f"SELECT o.crc, o.id, o.collection, {_ORIGIN} FROM {_ORIGINS}")
         origins = [Origin(*row) for crc, number, home, *row in rows if row_crc((number, *row[:6], home)) == crc]
-        return Readable(meta, origins, self._readable_items(), self._readable_tables())
-
-    def _readable_items(self) -> Iterator[Item | None]:
         ids = {row[0] for table in ("chunks", "vectors") for row in self.read(f"SELECT id FROM {table}")}
-        names = dict(self.read("SELECT id, name FROM collections"))
-        for chunk in sorted(ids) or [0]:
-            crc, *row = next(self.read(f"SELECT crc, id, {COLUMNS} FROM chunks WHERE id = {chunk}"), (None,))
-            if not row or row_crc(row) != crc:
-                yield None
-                continue
-            sql = f"SELECT {_ORIGIN} FROM {_ORIGINS} JOIN holdings AS h ON h.origin = o.id WHERE h.chunk = {chunk}"
-            origins = [Origin(*origin) for origin in self.read(sql)]
-            vector, crc = next(self.read(f"SELECT vector, crc FROM vectors WHERE id = {chunk}"), (None, 0))
-            whole = isinstance(vector, bytes) and vector_crc(chunk, vector) == crc
-            yield Item(passage_of(row), origins, vector if whole else None, names.get(row[1], DEFAULT))
+        return Readable(meta, origins, map(self.item, sorted(ids) or [0]), self._readable_tables())
 
     def _readable_tables(self) -> Iterator[tuple[Origin, StoredTable]]:
         known = {number: Origin(*row) for number, *row in self.read(f"SELECT o.id, {_ORIGIN} FROM {_ORIGINS}")}

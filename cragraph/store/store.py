@@ -18,7 +18,7 @@ from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.store import upgrades
 from cragraph.store.collections import Collections, Held, checked_name, may_pass, with_names
-from cragraph.store.database import PATIENCE, WriteLock, remove
+from cragraph.store.database import PATIENCE, WriteLock, remove, replace
 from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
@@ -143,18 +143,18 @@ class Store(Collections):
         return moved
 
     def _move(self, source: str, to: str) -> None:
-        held = dict(self.index.items(self.index.rows_of(source)))
-        shared = self.index.shared(held, source)
+        rows = self.index.rows_of(source)
+        shared = self.index.shared(rows, source)
         states = [origin._replace(collection=to) for origin in self.index.states(source)][-1:]
         if shared:  # their metadata may be the other file's, so the next ingest reads this file again
             states = [origin._replace(size=0) for origin in states]
         items = []
-        for row, item in held.items():
+        for row, item in ((row, item) for row in rows if (item := self.index.item(row))):
             own: dict[str, Any] = {"source": source, "filename": filename_of(source)}
-            vector = item.vector
             if row in shared:
                 kept = {name: value for name, value in item.passage["metadata"].items() if name in TAKEN}
-                own, vector = own | {"metadata": kept | {"title": Path(own["filename"]).stem}}, None
+                own["metadata"] = kept | {"title": Path(own["filename"]).stem}
+            vector = None if row in shared else item.vector
             items.append(Item(cast("Passage", item.passage | own), states, vector, to))
         self._write([(source, states[0] if states else None)], self._embedded(items))
 
@@ -543,9 +543,7 @@ def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | 
                 remove(new)
                 with closing(Index(new)) as index:
                     _take_over(index, embeddings, files)
-                path.with_suffix(".seal").unlink(missing_ok=True)
-                new.replace(path)
-                remove(new)  # its seal
+                replace(path, new)
                 for old in {*files} - {path}:
                     remove(old)
     except StoreLockedError:

@@ -53,7 +53,9 @@ def version_3(store: Store, folder: Path) -> None:
             meta = {"model": model.model, "dimension": model.dimension, "generation": 1, "left_out": "{}"}
             db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             origins: dict[str, int] = {}
-            for row, item in store.index.items(store.index.rows_in_collection(name)):
+            for row in store.index.rows_in_collection(name):
+                item = store.index.item(row)
+                assert item is not None
                 passage, plain = item.passage, filterable(item.passage["metadata"])
                 extra = {key: value for key, value in passage["metadata"].items() if key not in plain}
                 whole = contextual_text(passage)
