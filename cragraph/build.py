@@ -18,7 +18,6 @@ from cragraph.answers.candidates import MOST_WINDOWS
 from cragraph.answers.chat_answerer import ChatGenerator, room_of, sent
 from cragraph.answers.excerpts import BUDGET
 from cragraph.answers.extractive import ExtractiveGenerator
-from cragraph.answers.followups import FollowUps
 from cragraph.answers.ranking import LIKELIEST, AnswerRanker
 from cragraph.choices import CHAT_MODEL, JUDGES, SPECIALIST
 from cragraph.errors import SettingsError, StoreMissingError
@@ -40,7 +39,6 @@ from cragraph.protocols import (
     Reranker,
     Retriever,
 )
-from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.questions import (
     ChatQueries,
     Contextualizer,
@@ -57,13 +55,13 @@ from cragraph.search.rerankers import (
     NoReranker,
     named_reranker,
 )
-from cragraph.search.retriever import SearchRetriever, SourceWeights
+from cragraph.search.retriever import ForeignRetriever, SearchRetriever, SourceWeights, load_retriever
 from cragraph.settings import Settings, loaded
 from cragraph.store import Store, open_store
 from cragraph.store.chroma import is_named, open_chroma
 from cragraph.store.records import unit
 from cragraph.store.vectorstore import LangChainStore
-from cragraph.turns import Turn
+from cragraph.turns import FollowUps, Turn
 from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges.classifiers import NLIJudge, NLIModel, SpecialistJudge, load_nli

@@ -5,9 +5,8 @@ from functools import partial
 from typing import Any
 
 from cragraph.build import FETCHED, KEPT, Parts
-from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, step
+from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, speak, step
 from cragraph.log import log_run
-from cragraph.models.speak import speak
 from cragraph.nodes.compute import Compute
 from cragraph.nodes.finalize import Finalize, Ways
 from cragraph.nodes.generate import Generate

@@ -1,16 +1,21 @@
 """The shape of the loop. Nodes are arguments, so that it is tested with plain functions."""
 
+import re
 import time
 from asyncio import get_running_loop, to_thread
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.callbacks.manager import CallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import get_callback_manager_for_config
 from langgraph.channels import EphemeralValue
+from langgraph.config import get_config
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -22,7 +27,6 @@ from cragraph.errors import InputError
 from cragraph.graph import routing
 from cragraph.graph.context import MAX_ATTEMPTS, OTHER_NAMES, Context, options_of
 from cragraph.graph.state import CragInput, CragOutput, Response, State, VerifyInput, VerifyOutput, VerifyState
-from cragraph.models.speak import speak
 from cragraph.passages import place_of
 from cragraph.protocols import CALLERS_LOOP, Notes, deadline
 from cragraph.types import doubt_of
@@ -389,3 +393,35 @@ def rescue(state: Channels, error: NodeError) -> Command[str]:
     if not state.attempts:
         raise error.error
     return Command(update=stopped(state, error.node, error.error), goto="finalize")
+
+
+# -- the decided answer as a stream of messages ----------------------------------------------------------------------
+
+
+def speak(answer: str, config: RunnableConfig | None = None) -> str | None:
+    """Stream an answer word by word into the messages of the running node, if they are being read.
+
+    `config` is the node's; without, that of the node around the call. Returns the id of the message, None if nobody
+    reads: a message of that id in the node's update is not streamed again.
+    """
+    try:
+        config = config or get_config()
+    except RuntimeError:  # outside of a graph
+        return None
+    callbacks, name = config.get("callbacks"), None
+    handlers: Any = getattr(callbacks, "handlers", callbacks) or []
+    if any(type(handler).__name__ == "StreamMessagesHandler" for handler in handlers):
+        for run in get_callback_manager_for_config(config).on_chat_model_start({"name": "decided"}, [[]]):
+            name = f"run-{run.run_id}"
+            _stream(answer, run, name)
+    return name
+
+
+def _stream(answer: str, run: CallbackManagerForLLMRun, name: str) -> None:
+    """Send the words as those of a chat model, without one: the import of its class takes long."""
+    pieces = re.findall(r"\s*\S+", answer)
+    for place, words in enumerate(pieces, start=1):
+        position: Literal["last"] | None = "last" if place == len(pieces) else None
+        message = AIMessageChunk(content=words, id=name, chunk_position=position)
+        run.on_llm_new_token(words, chunk=ChatGenerationChunk(message=message))
+    run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=AIMessage(answer, id=name))]]))

@@ -11,9 +11,8 @@ from cragraph.answers.excerpts import BUDGET, Excerpt, excerpts
 from cragraph.answers.extractive import FLOOR, ExtractiveGenerator
 from cragraph.answers.ranking import AnswerRanker
 from cragraph.errors import ModelError
-from cragraph.language.declining import declines, declining
 from cragraph.language.markers import CITED, find_markers, without_markers, without_references
-from cragraph.language.questions import asks_whether, split_question
+from cragraph.language.questions import asks_whether, declines, declining, split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from langchain_core.embeddings import Embeddings
 
-from cragraph import plugins
+from cragraph.choices import brought
+from cragraph.choices import made as made_by_package
 from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models import http
 from cragraph.models.encoder import Encoder
@@ -123,14 +124,14 @@ def named_embeddings(spec: str, *, base_url: str | None = None, timeout_s: float
     """The embeddings of a name other than ``embedded``; a store remembers that name.
 
     Names are ``ollama:<model>``, ``fastembed`` or ``fastembed:<model>``, those of installed packages
-    (`cragraph.plugins`), and every ``provider:<model>`` of LangChain's `init_embeddings`. The model is built at first
+    (`cragraph.choices`), and every ``provider:<model>`` of LangChain's `init_embeddings`. The model is built at first
     use. Raises SettingsError for an unknown name, ModelError if a package is missing.
     """
     provider = spec.partition(":")[0]
     untold()
     if provider == "fastembed":
         return _fastembed(spec)
-    if provider != "ollama" and (own := plugins.made("embeddings", spec)) is not None:
+    if provider != "ollama" and (own := made_by_package("embeddings", spec)) is not None:
         try:
             model = as_embeddings(own)
         except InputError as error:
@@ -181,7 +182,7 @@ def _providers() -> list[str]:
 
 
 def _plugins() -> list[str]:
-    return list(plugins.brought("embeddings"))
+    return list(brought("embeddings"))
 
 
 def as_embeddings(model: Any) -> Embeddings:

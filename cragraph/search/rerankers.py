@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import numpy as np
 from pydantic import BaseModel
 
-from cragraph import plugins
-from cragraph.choices import COMPRESSORS, COMPRESSORS_NAMED
+from cragraph.choices import COMPRESSORS, COMPRESSORS_NAMED, made
 from cragraph.errors import DeadlineError, ModelError, ModelNotFoundError, ModelUnavailableError, SettingsError
 from cragraph.language.languages import seems_english
 from cragraph.language.sentences import stretch_spans
@@ -422,7 +421,7 @@ def named_reranker(spec: str) -> Reranker:
 
 def brought_reranker(spec: str) -> Reranker:
     """The reranker that an installed package brings; raises SettingsError if there is none, or it is no reranker."""
-    own = plugins.made("rerankers", spec)
+    own = made("rerankers", spec)
     if hasattr(own, "compress_documents"):
         return CompressorReranker(own, spec)
     if not callable(own):

@@ -14,12 +14,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from cragraph.answers.followups import stand_alone
 from cragraph.build import Parts
 from cragraph.language.words import content_words
 from cragraph.protocols import Notes
 from cragraph.search.questions import Contextualizer
 from cragraph.settings import load_settings
+from cragraph.turns import stand_alone
 
 Rewrite = Callable[[str, list[str]], str]
 

@@ -36,7 +36,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.answers.followups import stand_alone
 from cragraph.build import Parts
 from cragraph.choices import RERANKERS
 from cragraph.errors import CragError
@@ -46,6 +45,7 @@ from cragraph.protocols import Notes
 from cragraph.run import Assistant
 from cragraph.search.questions import ChatQueries, Contextualizer, MultiQuery
 from cragraph.settings import load_settings
+from cragraph.turns import stand_alone
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.llm import LLMClaims, LLMScores
 from lab.benchmarks.model_judges import read

@@ -18,8 +18,8 @@ from cragraph.models.cache import LRU, CachedEmbeddings, unit
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings, Notes, Reranker, Retriever
 from cragraph.search import SearchRetriever
-from cragraph.search.foreign import ForeignRetriever, load_retriever
 from cragraph.search.rerankers import LexicalReranker, rerank_gain
+from cragraph.search.retriever import ForeignRetriever, load_retriever
 from cragraph.store.vectorstore import LangChainStore
 from lab.evals.data import Collection, read_collection
 from lab.evals.metrics import mean, ndcg, recall, reciprocal_rank, times

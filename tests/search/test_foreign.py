@@ -17,7 +17,7 @@ from cragraph import Context, create_graph, load_settings
 from cragraph.errors import StoreError
 from cragraph.models.embeddings import EmbeddedEncoder
 from cragraph.protocols import Notes
-from cragraph.search.foreign import ForeignRetriever
+from cragraph.search.retriever import ForeignRetriever
 from cragraph.store.vectorstore import read
 from tests.support.cases import cases
 

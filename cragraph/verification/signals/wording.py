@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
-from cragraph.language.declining import declines
 from cragraph.language.lexicon import listed, words_of
 from cragraph.language.markers import without_markers
+from cragraph.language.questions import declines
 from cragraph.language.words import asked_words, terms, words
 from cragraph.types import Passage
 

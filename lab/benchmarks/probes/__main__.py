@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from cragraph.answers.candidates import is_noise
 from cragraph.answers.chat_answerer import settled
-from cragraph.answers.followups import stand_alone
 from cragraph.language.cells import read_header
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.polarity import negations, opposite_words
@@ -31,6 +30,7 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.search.questions import decompose
+from cragraph.turns import stand_alone
 from cragraph.types import IDK, Claim
 from cragraph.verification.claims import claim_type, split_claims
 from cragraph.verification.conflicts import contradict, find_conflicts
