@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from cragraph.errors import InputError
 from cragraph.language.facts import Fact, extract
+from cragraph.language.lexicon import YEAR
 from cragraph.language.markers import without_markers
 from cragraph.language.questions import ASKING, AUXILIARY, GAP, PERSON, THING, points_back
 from cragraph.language.words import content_words
@@ -219,7 +220,7 @@ def _filled(asked: str, rest: str) -> str:
     if opening := _PREPOSITION.match(rest):
         same = list(re.finditer(rf"\b{opening.group()}\b", plain, re.I))
         return f"{plain[: same[-1].start()] if same else plain + ' '}{rest}?"
-    for kind in (r"\b(?:1[0-9]|20)\d\d\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"):
+    for kind in (rf"\b{YEAR}\b", r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"):
         places = [m.span() for m in re.finditer(kind, plain)]
         if places and re.match(kind, rest):
             return f"{plain[: places[-1][0]]}{rest}{plain[places[-1][1] :]}?"

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cragraph.language.lexicon import pattern
+from cragraph.language.cells import SEPARATOR
+from cragraph.language.lexicon import YEAR, pattern
 from cragraph.language.questions import Question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, terms, weight
@@ -33,8 +34,7 @@ _POINTS_BACK: Final = re.compile(
 """A sentence with a pronoun inside that points to the sentence before: "Martin has them"."""
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)]|[a-z][.)])\s+\S")
 _CELL: Final = re.compile(r"^\(?[-–—]?\s?[$€£]?\s?\(?\d[\d,]*(?:\.\d+)?\)?\s?%?\)?$|^[-–—]$")
-_YEAR: Final = re.compile(r"^(?:19|20)\d\d$")
-_YEARS: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR: Final = re.compile(rf"\b{YEAR}\b")
 _LABEL: Final = re.compile(r"\n(?=(?:[A-ZÄÖÜ][^\n:|.]{1,30}|[\w.]{2,60}): )")
 _HEADING: Final = re.compile(r"^#{1,6}\s|^\*\*[^*]+\*\*:?$")
 _ASKING: Final = pattern("asking")
@@ -126,7 +126,7 @@ def _of_passage(number: int, passage: Passage) -> Iterator[Candidate]:
         if is_row(piece):
             if _is_header(piece):
                 # A row such as "(in millions)" or "Liabilities:" must not hide the row that names the years.
-                if _YEARS.search(piece) or not _YEARS.search(header):
+                if _YEAR.search(piece) or not _YEAR.search(header):
                     header = piece
                 continue
             if len(piece) <= LONGEST and not is_noise(piece):
@@ -184,7 +184,7 @@ def _says_nothing(sentence: str) -> bool:
 
 def is_row(text: str) -> bool:
     """Whether a line is a table row: cells between bars or tabs, or a label followed by figures."""
-    if " | " in text or text.lstrip().startswith("|") or "\t" in text:
+    if SEPARATOR in text or text.lstrip().startswith("|") or "\t" in text:
         return True
     return "\n" not in text.strip() and _trailing_figures(text.split()) >= 2
 
@@ -197,7 +197,7 @@ def _is_header(row: str) -> bool:
         # Every cell carries the name of its column: "Day: Monday | Hours: closed".
         return False
     values = (cell.rpartition(": ")[2].strip() for cell in cells if ": " in cell)
-    return not any(map(_CELL.match, values)) and all(_YEAR.match(cell) for cell in cells if _CELL.match(cell))
+    return not any(map(_CELL.match, values)) and all(_YEAR.fullmatch(cell) for cell in cells if _CELL.match(cell))
 
 
 def _trailing_figures(words: Sequence[str]) -> int:

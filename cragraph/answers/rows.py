@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
-from cragraph.language.cells import UNITS, Cell, cells, meant_by, read_header, rows_of, said
+from cragraph.language.cells import SEPARATOR, UNITS, Cell, cells, meant_by, read_header, rows_of, said
 from cragraph.language.facts.dates import dates
-from cragraph.language.lexicon import LEXICON
+from cragraph.language.lexicon import LEXICON, YEAR
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans
+from cragraph.language.tables import NO, YES
 from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
 from cragraph.types import Passage
 
 _NOT: Final = re.compile(r"\b(?:not|never|no|none|without|nicht|kein\w*)\b|n['’]t\b", re.I)
-_NONE: Final = re.compile(r"0+(?:\.0+)?|no|none|false|nein|n", re.I)
-_TRUE: Final = re.compile(r"yes|true|ja|y|x|✓", re.I)
+_ZERO: Final = re.compile(r"0+(?:\.0+)?|none", re.I)
 _SUMMED: Final = re.compile(
     r"\b(?:altogether|all together|in total|in all|all told|together|combined|on average|average|mean|sum of|total)\b"
-    r"|\b(?:from|between) (?:19|20)\d\d (?:to|until|and) (?:19|20)\d\d\b",
+    rf"|\b(?:from|between) {YEAR} (?:to|until|and) {YEAR}\b",
     re.I,
 )
 _HOLDS: Final = frozenset(map(stem, ["capacity", "seats", "places", "berths", "room"]))
@@ -80,10 +80,15 @@ class _Fit(NamedTuple):
     doubted: bool = False
 
 
+def _is_flag(value: str) -> bool:
+    """Whether a value means yes, no or nothing."""
+    return value.casefold() in YES | NO or _ZERO.fullmatch(value) is not None
+
+
 def names_its_columns(row: Candidate) -> bool:
     """Whether the cells of a row carry most names that the table's heading row has."""
     names = {cell.name for cell in cells(row.text)} if row.header else set()
-    headings = [name.strip(" |") for name in row.header.split(" | ")]
+    headings = [name.strip(" |") for name in row.header.split(SEPARATOR)]
     return 2 * sum(name in names for name in headings) > len(headings)
 
 
@@ -173,7 +178,7 @@ class _RowQuestion:
     def answer(self) -> Lookup | None:
         """The rows that account for most of the question."""
         table = " ".join(candidate.text for candidate, _ in self.rows) + " ".join(self.columns) + " ".join(self.about)
-        if not self.words or any(year not in table for year in re.findall(r"\b(?:19|20)\d\d\b", self.question.text)):
+        if not self.words or any(year not in table for year in re.findall(rf"\b{YEAR}\b", self.question.text)):
             return None
         # The "no" in "Order no" is no negation.
         named = "|".join(re.escape(name) for name in self.columns if " " in name)
@@ -208,8 +213,8 @@ class _RowQuestion:
     def _is_flag(self, name: str) -> bool:
         """Whether a column holds yes and no, and the question names it."""
         values = self.values[name]
-        plain = sum((_NONE.fullmatch(v) or _TRUE.fullmatch(v)) is not None for v in values)
-        if plain < FLAGS * len(values) or not any(map(_TRUE.fullmatch, values)):
+        plain = sum(map(_is_flag, values))
+        if plain < FLAGS * len(values) or not any(v.casefold() in YES for v in values):
             return False
         own = {group[0] for group in self.columns[name]}
         return bool(own) and own <= self.words
@@ -246,7 +251,7 @@ class _RowQuestion:
         if not cell.words:
             value = cell.value.replace(",", "")
             return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
-        if _NONE.fullmatch(cell.value) or _TRUE.fullmatch(cell.value):
+        if _is_flag(cell.value):
             return frozenset()
         own = cell.words & self.words
         others = frozenset(self.others[w] for w in cell.words - own if w in self.others)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cragraph.language.cells import SEPARATOR, Span, written
+from cragraph.language.lexicon import YEAR
 from cragraph.language.markers import RAISED
 
 _NUMBER = re.compile(rf"^[\s$€£¥(+\-–—~<>≈]*[\d.,'’ ]*\d[\d.,'’ ]*[)%\s‰xX]*(?:\s?{RAISED})*$")
@@ -13,10 +14,10 @@ _DASH = frozenset({"-", "–", "—", "n/a", "N/A", "*", "nm", "NM"})
 SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
 TAILS = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
-_DATE = re.compile(r"^[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+((?:19|20)\d\d)$")
-_YEAR = re.compile(r"^(FY\s?)?(19|20)\d\d[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
+_DATE = re.compile(rf"^[A-Z][a-z]{{2,8}}\.?\s+\d{{1,2}},?\s+({YEAR})$")
+_YEAR = re.compile(rf"^(FY\s?)?{YEAR}[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
 _NAMED = re.compile(
-    r"\b(?:19|20)\d\d\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{1,2},?$|^q[1-4]\b", re.I
+    rf"\b{YEAR}\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{{1,2}},?$|^q[1-4]\b", re.I
 )
 _MONEY = re.compile(r"\d[.,]\d|[$%]")
 

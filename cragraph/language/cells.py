@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
-from cragraph.language.lexicon import LEXICON, listed, meanings
+from cragraph.language.lexicon import LEXICON, YEAR, listed, meanings
 from cragraph.language.markers import RAISED, without_mark
 from cragraph.language.words import content_words, stem
 from cragraph.types import Passage
@@ -102,7 +102,7 @@ CELLS: Final = "cells"
 """The metadata field with a passage's rows: `of`, the length of their text, and `rows`, each with start, end, number of
 the table in its document, and cells (column, start, end)."""
 
-_CELL: Final = re.compile(r"\s*([^\W\d][^:|]{0,60}?|(?:FY\s?)?(?:19|20)\d\d): (.*)", re.S)
+_CELL: Final = re.compile(rf"\s*([^\W\d][^:|]{{0,60}}?|(?:FY\s?)?{YEAR}): (.*)", re.S)
 _BARE: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+YEAR: Final = r"(?:19|20)\d\d"
+"""A year as questions, headings and tables write it; `facts` reads older ones too."""
 LEXICON: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
 

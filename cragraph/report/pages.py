@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import compress, crc32
 
+from cragraph.language.cells import SEPARATOR
 from cragraph.process import EndedError, Worker
 from cragraph.types import Passage
 
@@ -151,12 +152,12 @@ def places_of(quote: str, bare: str) -> list[tuple[int, int]]:
         return []
     if (at := bare.find(wanted)) >= 0:
         return [(at, at + len(wanted))]
-    return [span for line in quote.split("\n") if " | " in line for span in row_in(line, bare)]
+    return [span for line in quote.split("\n") if SEPARATOR in line for span in row_in(line, bare)]
 
 
 def row_in(line: str, bare: str) -> list[tuple[int, int]]:
     """The place of a table row: its cells one after another with little between them."""
-    cells = [_LOOSE.sub("", cell.rpartition(": ")[2]).lower() for cell in line.split(" | ")]
+    cells = [_LOOSE.sub("", cell.rpartition(": ")[2]).lower() for cell in line.split(SEPARATOR)]
     start = bare.find(cells[0]) if cells[0] else -1
     while start >= 0:
         end = start + len(cells[0])

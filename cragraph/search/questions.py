@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from cragraph.errors import DeadlineError, ModelError
-from cragraph.language.lexicon import words_of
+from cragraph.language.lexicon import YEAR, words_of
 from cragraph.language.markers import without_markers
 from cragraph.language.questions import PERSON, THING, split_question
 from cragraph.language.sentences import sentences
@@ -135,10 +135,9 @@ def _subject(clause: str) -> str:
     return " ".join(named or keywords(tail)[-4:])
 
 
-_YEAR: Final = r"(?:19|20)\d\d"
 _YEARS: Final = re.compile(
-    rf"(?P<open>\b(?:from|between)\s+)?(?P<first>\b{_YEAR})"
-    rf"(?P<rest>(?:\s*(?:,\s*and|,|/|&|-|–|—|\band\b|\bor\b|\bto\b|\bthrough\b|\bvs\.?|\bversus\b|\bund\b|\bbis\b)\s*{_YEAR}\b)+)"
+    rf"(?P<open>\b(?:from|between)\s+)?(?P<first>\b{YEAR})"
+    rf"(?P<rest>(?:\s*(?:,\s*and|,|/|&|-|–|—|\band\b|\bor\b|\bto\b|\bthrough\b|\bvs\.?|\bversus\b|\bund\b|\bbis\b)\s*{YEAR}\b)+)"
 )
 _LONGEST_RANGE: Final = 6
 
@@ -146,13 +145,13 @@ _LONGEST_RANGE: Final = 6
 def split_years(question: str) -> list[str]:
     """The question once for each of several years; a range of at most six years counts as all of them."""
     if match := _YEARS.search(question):
-        listed = [int(year) for year in re.findall(_YEAR, match.group())]
+        listed = [int(year) for year in re.findall(YEAR, match.group())]
         spans = match["open"] or re.search(r"-|–|—|\bto\b|\bthrough\b", match["rest"])
         if spans and len(listed) == 2 and 0 < listed[1] - listed[0] < _LONGEST_RANGE:
             listed = list(range(listed[0], listed[1] + 1))
         lead = "in " if match["open"] else ""
         return [f"{question[: match.start()]}{lead}{year}{question[match.end() :]}" for year in dict.fromkeys(listed)]
-    named = list(dict.fromkeys(re.findall(rf"\b{_YEAR}\b", question)))
+    named = list(dict.fromkeys(re.findall(rf"\b{YEAR}\b", question)))
     if len(named) < 2:
         return []
     other = r"\s*\b(?:in|of|for|to|from|since|during|and|than)?\s*(?:fiscal\s+)?(?:{})\b"

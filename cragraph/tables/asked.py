@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from cragraph.language.lexicon import LEXICON, words_of
+from cragraph.language.lexicon import LEXICON, YEAR, words_of
 from cragraph.language.words import is_stopword, others, phrases, stem
 
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)?")
+IS_YEAR: Final = re.compile(YEAR)
 _FILE: Final = re.compile(r"\b[\w-]+\.(?:csv|tsv|jsonl?|xlsx?|xlsm|docx|pptx|pdf|html?|md|txt|epub|eml|rst)\b", re.I)
-YEAR: Final = re.compile(r"(?:19|20)\d\d")
-MONTHS: Final = {name: n for n, names in enumerate(LEXICON["months"].strip().splitlines(), 1) for name in names.split()}
 
 _MEAN: Final = re.compile(r"\b(?:average|mean|on average|typically|typical)\b")
 _SHARE: Final = re.compile(
@@ -131,7 +130,7 @@ class Asked:
             for m in _TOKEN.finditer(self.text)
         ]  # fmt: skip
         self.compared = next(
-            (m for m in _COMPARED.finditer(self.lower) if not YEAR.fullmatch(m["figure"]) or m["unit"]), None
+            (m for m in _COMPARED.finditer(self.lower) if not IS_YEAR.fullmatch(m["figure"]) or m["unit"]), None
         )
         self.superlative = next((m for m in _SUPERLATIVE.finditer(self.lower) if pole(m["word"])), None)
         self.mean = _MEAN.search(self.lower)
@@ -148,7 +147,7 @@ class Asked:
         self.lists = self.lower.startswith(("which", "what", "list", "show", "who", "name", "give"))
         self.rate = _RATE.search(self.lower)
         self.relative = _RELATIVE.search(self.lower) is not None
-        self.years = [t for t in self.tokens if YEAR.fullmatch(t.text)]
+        self.years = [t for t in self.tokens if IS_YEAR.fullmatch(t.text)]
         stems = {t.stem for t in self.tokens}
         self.dimensions = {name for name, words in ASKS.items() if words & stems}
 

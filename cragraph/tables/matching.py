@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, cast
 
 from cragraph.language.cells import UNITS as HEADING_UNITS
 from cragraph.language.cells import meant_by
+from cragraph.language.facts.dates import MONTHS
 from cragraph.language.facts.numbers import value_of
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import NO, Column, Table
@@ -17,7 +18,7 @@ from cragraph.tables.asked import (
     DIMENSIONS,
     GENERIC,
     GROWS,
-    MONTHS,
+    IS_YEAR,
     PERIOD,
     PLAIN,
     QUALIFIES,
@@ -26,7 +27,6 @@ from cragraph.tables.asked import (
     SAID,
     UNITS,
     UPWARDS,
-    YEAR,
     Asked,
     Token,
     pole,
@@ -414,7 +414,7 @@ class Matching:
 
     def column_years(self) -> list[str]:
         """The years in the names of columns."""
-        return sorted({w for c in self.figures for w in words_of_column(c) if YEAR.fullmatch(w)})
+        return sorted({w for c in self.figures for w in words_of_column(c) if IS_YEAR.fullmatch(w)})
 
     def period(self) -> Column | None:
         """The column of dates or periods."""

@@ -24,10 +24,10 @@ from cragraph.tables.asked import (
     ALL_THERE_ARE,
     GENERIC,
     GROWS,
+    IS_YEAR,
     SAID,
     TOP,
     TWO_FOLD,
-    YEAR,
     Asked,
     Token,
     pole,
@@ -496,7 +496,7 @@ class _Over(Matching):
             header = words_of_column(one.column)
             own = one.column.unit
             unit = {stem(name) for name, of in HEADING_UNITS.items() if own and of == own}
-            unit |= {word for word in header if YEAR.fullmatch(word)}
+            unit |= {word for word in header if IS_YEAR.fullmatch(word)}
             pole_of = pole(self.asked.superlative["word"]) if self.asked.superlative else None
             measured = dimensions_of(one.column) & (self.asked.dimensions | {pole_of[0] if pole_of else ""})
             if header - unit and words and words <= unit:

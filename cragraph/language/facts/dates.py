@@ -7,10 +7,10 @@ from typing import Final
 from cragraph.language.facts.fact import Fact
 from cragraph.language.lexicon import LEXICON, pattern
 
-_MONTHS: Final = {
+MONTHS: Final = {
     name: month for month, names in enumerate(LEXICON["months"].strip().splitlines(), start=1) for name in names.split()
 }
-_M: Final = rf"(?P<{{}}>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_M: Final = rf"(?P<{{}}>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _ALSO_WORDS: Final = frozenset({"may", "mar", "mars", "march", "jun", "dec", "sep", "nov"})
 _YEAR: Final = r"(?:1[0-9]|20|21)\d\d"
 
@@ -20,7 +20,7 @@ _DATES: Final = re.compile(
     rf"|\b{_M.format('m1')}\s+(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\b(?!\s*%)(?:\s*,?\s*(?P<y1>{_YEAR})\b)?"
     rf"|\b(?P<d2>[0-3]?\d)(?:st|nd|rd|th|\.|er)?\s+(?:of\s+)?{_M.format('m2')}\b(?:\s*,?\s*(?P<y2>{_YEAR})\b)?"
     rf"|\b{_M.format('m3')}\s*,?\s+(?:of\s+)?(?P<y3>{_YEAR})\b"
-    rf"|(?:{'|'.join(f'(?<={word} )' for word in _BEFORE_A_MONTH)})(?P<m4>{'|'.join(_MONTHS)})(?!\w|\.?\s\d)"
+    rf"|(?:{'|'.join(f'(?<={word} )' for word in _BEFORE_A_MONTH)})(?P<m4>{'|'.join(MONTHS)})(?!\w|\.?\s\d)"
     rf"|\b(?P<a>[0-3]?\d)[/.](?P<b>[0-3]?\d)[/.](?P<y4>{_YEAR})\b",
     re.IGNORECASE,
 )
@@ -69,7 +69,7 @@ def _date(text: str, match: re.Match[str]) -> Fact | None:
         alone = group["m4"] is not None
         if name and name[0].islower() and (alone or name.lower() in _ALSO_WORDS):
             return None
-        month = _MONTHS[name.lower()] if name else int(group["im"])
+        month = MONTHS[name.lower()] if name else int(group["im"])
         day = int(group["id"] or group["d1"] or group["d2"] or 0)
     if not 1 <= month <= 12 or not 0 <= day <= 31:
         return None
