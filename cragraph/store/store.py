@@ -1,10 +1,8 @@
 """The store: ingested passages in the tables of a SQLite file, searched by meaning and by words."""
 
-import json
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, Final, Self, cast
@@ -12,13 +10,12 @@ from typing import Any, Final, Self, cast
 import numpy as np
 
 from cragraph.documents.document import TAKEN
-from cragraph.errors import StoreError, StoreLockedError, StoreMissingError
+from cragraph.errors import StoreError
 from cragraph.language.tables import Table
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
-from cragraph.store import upgrades
 from cragraph.store.collections import Collections, Held, checked_name, may_pass, with_names
-from cragraph.store.database import PATIENCE, WriteLock, remove, replace
+from cragraph.store.database import WriteLock
 from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where, fits
 from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
@@ -26,17 +23,13 @@ from cragraph.store.lexical import Lexical
 from cragraph.store.records import (
     DEFAULT,
     FIELD,
-    LEFT_OUT,
     Floats,
-    Identity,
     Item,
     Key,
     Origin,
-    Readable,
     StoredDocument,
     UnchangedFiles,
     as_floats,
-    at_home,
     batched,
     checked,
     filename_of,
@@ -45,28 +38,12 @@ from cragraph.store.records import (
 )
 from cragraph.types import Passage
 
-NAME: Final = "cragraph.db"  # the file in a store's folder
-NEW: Final = "cragraph.new.db"  # the new file that will replace it
 NAMED_ROW: Final = 0.5  # the score of a row found by an exact value, if no passage has a score
 _ROW_ID: Final = re.compile(r"([0-9a-f]{16})\.([1-9]\d{0,9})")
 BATCH: Final = 256  # passages embedded and written at a time
-_AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
-_UPGRADED: Final = "upgraded"  # key: the files of the older version from which the store was made
-_MENDED: Final = "mended"  # key: the loss after a repair, until an ingest has read the lost files again
-
-SALVAGED: Final = (
-    f"The store was damaged: {{kept}} of {{all}} passages could be read and are kept, the rest is gone. {_AGAIN}"
-)
-NOTHING: Final = (
-    "{files}: damaged, and nothing in it can be read; wanted the passages that were ingested: put back a copy, or move "
-    "it away and run cragraph ingest PATH again."
-)
-LOST: Final = f"The last {{n}} writes to the store are gone (its -wal file was removed or damaged). {_AGAIN}"
-MISFIT: Final = f"{{n}} passages are not what was written, so they were left out. {_AGAIN}"
-CHANGED: Final = (
-    "The file of the store was changed or damaged, and cannot be mended because it cannot be written ({reason}): what "
-    "can be read and is what was written is searched."
-)
+AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
+MENDED: Final = "mended"  # key: the loss after a repair, until an ingest has read the lost files again
+MISFIT: Final = f"{{n}} passages are not what was written, so they were left out. {AGAIN}"
 
 
 class Store(Collections):
@@ -77,11 +54,11 @@ class Store(Collections):
     collection, and `where` may name collections: {"collection": "work"}. Without that all collections are searched.
     """
 
-    def __init__(self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str) -> None:
+    def __init__(self, index: Index, embeddings: Embeddings, lock: WriteLock, location: str, note: str = "") -> None:
         self.index, self.location = index, location
         self._embeddings, self._lock, self._vectors = embeddings, lock, Dense(index)
         self._lexical = Lexical(index)
-        self._notes: list[str] = []
+        self._note = note
         self._closed = False
         self._writers: list[None] = []  # after the last of them the file is sealed
 
@@ -156,7 +133,7 @@ class Store(Collections):
                 own["metadata"] = kept | {"title": Path(own["filename"]).stem}
             vector = None if row in shared else item.vector
             items.append(Item(cast("Passage", item.passage | own), states, vector, to))
-        self._write([(source, states[0] if states else None)], self._embedded(items))
+        self._write([(source, states[0] if states else None)], self.embedded(items))
 
     def rename(self, old: str, new: str) -> str:
         """Rename a collection; returns the new name. Raises InputError if that name is taken."""
@@ -244,9 +221,9 @@ class Store(Collections):
     def notes(self) -> list[str]:
         """The present degradations of this store, in plain sentences."""
         misfit = MISFIT.format(n=len(self.index.misfits)) if self.index.misfits else ""
-        mended = self.index.meta(_MENDED, "")
+        mended = self.index.meta(MENDED, "")
         spoilt = SPOILT_TABLE if self.index.spoilt_tables else ""
-        return list(dict.fromkeys(filter(None, (*self._notes, mended, misfit, spoilt))))
+        return list(dict.fromkeys(filter(None, (self._note, mended, misfit, spoilt))))
 
     def problems(self) -> list[str]:
         """The faults of the store, each with its remedy; reads the whole store."""
@@ -334,10 +311,10 @@ class Store(Collections):
     def stage(self, items: Sequence[Item], origin: Origin) -> None:
         """Embed and stage passages of a file that is still being read; no search sees them before `commit`."""
         waiting = self.index.staged_ids(origin)
-        items = self._embedded([item for item in items if item.key[1] not in waiting])
+        items = self.embedded([item for item in items if item.key[1] not in waiting])
         with self.writing():
             waiting = self.index.staged_ids(origin)  # staged by an earlier run that was cut off
-            made = self._embedded([item for item in items if item.key[1] not in waiting])
+            made = self.embedded([item for item in items if item.key[1] not in waiting])
             stored = self._vectors.vectors([item.key[1] for item in made if item.vector is None])
             self.index.stage((i._replace(vector=i.vector or stored[i.key[1]].tobytes()) for i in made), origin)
 
@@ -347,16 +324,16 @@ class Store(Collections):
         `tables` are the large tables by source. A file without an origin is removed. Passages that no file holds are
         removed. Items of no file in `files` are added.
         """
-        items = self._embedded(items)  # before the lock is taken: embedding takes long, writing does not
+        items = self.embedded(items)  # before the lock is taken: embedding takes long, writing does not
         with self.writing():
-            return self._write(files, self._embedded(items), tables)
+            return self._write(files, self.embedded(items), tables)
 
     def _write(self, files: Files, items: Sequence[Item], tables: Tables = NO_TABLES) -> int:
         meta = next(({"dimension": len(item.vector) // 4} for item in items if item.vector), {})
         with self._change(**meta) as (db, number):
             return self.index.commit(db, files, items, number, tables)
 
-    def _embedded(self, items: Sequence[Item]) -> list[Item]:
+    def embedded(self, items: Sequence[Item]) -> list[Item]:
         """The items in storable form without repetitions, with vectors for texts that are not stored yet."""
         distinct: dict[Key, Item] = {}
         for item in items:  # files that share a text all hold it
@@ -411,177 +388,11 @@ class Store(Collections):
 
     def mended(self) -> None:
         """Clear the record of a loss: an ingest has read all missing files."""
-        if self.index.meta(_MENDED) and not self.index.homes().keys() - self.index.sources().keys():
+        if self.index.meta(MENDED) and not self.index.homes().keys() - self.index.sources().keys():
             with self.writing():
-                self.index.keep(**{_MENDED: ""})
-        self._notes = []
-
-    def _mend(self) -> None:
-        """Repair a file that is not in the state in which its last user left it."""
-        left, lost = self.index.left()
-        note = LOST.format(n=lost) if lost else ""
-        if left == "changed" and self.index.read_only:
-            note = CHANGED.format(reason=self.index.read_only)
-        elif left != "settled" and not self.index.read_only:
-            with self._lock(patience=0):
-                left, _ = self.index.left()  # another process may have been quicker
-                if left == "changed" or (left == "unsettled" and self.index.damage()):
-                    note = self._salvage()
-                if note:
-                    self.index.keep(**{_MENDED: note})
-                self.index.settle()
-        if note:
-            self._notes.append(note)
-
-    def _salvage(self) -> str:
-        """Copy what is intact into a new file, which takes the place of this one."""
-        assert self.index.path is not None
-        path = self.index.path.with_name(NEW)
-        remove(path)
-        with closing(Index(path)) as index:
-            kept, count = _filled(index, self._embeddings, {self.index.path: self.index.readable()})
-        self.index.replace_by(path)
-        return SALVAGED.format(kept=kept, all=count)
-
-
-def _filled(index: Index, embeddings: Embeddings, old: Mapping[Path, Readable]) -> tuple[int, int]:
-    """Fill an index with the intact parts of other files; lost vectors are made again.
-
-    Returns the passages copied, and those that there were. Raises StoreError if there were some and none is intact.
-    """
-    wanted, spare = Identity.of(embeddings), Store(index, embeddings, WriteLock(None), str(index.path))
-    kept = count = 0
-    seen, left_out = set[str](), dict[str, Any]()
-    for meta, origins, items, tables in old.values():
-        stored = Identity(str(meta.get("model") or wanted.model))
-        index.keep(model=stored.model, generation=meta.get("generation", 0))
-        # A move that was cut off left a file in two collections: one of them is enough.
-        known = dict.fromkeys(origin for origin in origins if origin.source not in seen)
-        new = (i for i in items if not (i and i.origins and seen.issuperset(o.source for o in i.origins)))
-        for batch in batched(new, BATCH):
-            own = [i._replace(origins=[origin for origin in i.origins if origin in known]) for i in batch if i]
-            if not stored.dimension:
-                stored = stored._replace(dimension=next((len(i.vector) // 4 for i in own if i.vector), 0))
-                wanted.check(stored, str(index.path))
-                index.keep(dimension=stored.dimension)
-            sound = spare._embedded(own)
-            with index.write() as db:
-                index.put(db, sound, index.generation)
-            kept, count = kept + len(sound), count + len(batch)
-        index.take(known, tables)
-        seen |= {origin.source for origin in known}
-        with suppress(ValueError, TypeError):
-            left_out |= json.loads(str(meta.get(LEFT_OUT)))
-    if count and not kept:
-        raise StoreError(NOTHING.format(files=", ".join(map(str, old))))
-    index.keep(**{LEFT_OUT: json.dumps(left_out)})
-    return kept, count
+                self.index.keep(**{MENDED: ""})
+        self._note = ""
 
 
 def _floats(vector: Any) -> Any:
     return from_bytes([vector])[0] if isinstance(vector, bytes) else vector
-
-
-# -- opening ----------------------------------------------------------------------------------------------------------
-
-
-def open_store(
-    target: str | os.PathLike[str] | None,
-    embeddings: Embeddings,
-    *,
-    create: bool = True,
-    patience: float = PATIENCE,
-) -> Store:
-    """Open the store in a folder; None makes a store in memory.
-
-    A write waits up to `patience` seconds for another process. A store of an older version is upgraded.
-
-    Raises:
-        StoreError: the store cannot be opened, or is missing and `create` is False.
-        StoreMismatchError: its vectors were made by another model.
-    """
-    folder = None if target is None else at_home(target)
-    lock, wanted = WriteLock(folder, patience), Identity.of(embeddings)
-    location = f"the store {folder or 'in memory'}"
-    index = _upgraded(folder, embeddings, lock) if folder else Index(None)
-    if index is None and folder:
-        index = Index(_file(folder, create), create=create)
-    assert index is not None
-    store = Store(index, embeddings, lock, location)
-    try:
-        with suppress(StoreLockedError):
-            store._mend()
-        if store.index.meta("model") is None:
-            with store.writing():
-                store.index.keep(model=wanted.model, dimension=wanted.dimension)
-        wanted.check(store.index.identity, store.location)
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def _upgraded(folder: Path, embeddings: Embeddings, lock: WriteLock) -> Index | None:
-    """Upgrade the files of older versions in a folder; in memory if the folder cannot be written.
-
-    The new file replaces the old ones in one step, so that a kill leaves either version whole.
-    """
-    path, new = folder / NAME, folder / NEW
-    if not (files := upgrades.old_files(folder)):
-        return None
-    if path.exists() and path not in files:
-        with closing(Index(path, create=False)) as index:
-            taken = json.loads(index.meta(_UPGRADED, "[]"))
-        for old in files:
-            with suppress(OSError):
-                if upgrades.mark(old) in taken:  # left by a kill; other files are the user's own
-                    remove(old)
-        return None
-    try:
-        with lock():
-            if upgrades.old_files(folder) == files:
-                remove(new)
-                with closing(Index(new)) as index:
-                    _take_over(index, embeddings, files)
-                replace(path, new)
-                for old in {*files} - {path}:
-                    remove(old)
-    except StoreLockedError:
-        raise
-    except StoreError:
-        if os.access(folder, os.W_OK):
-            raise
-        index = Index(None)
-        _take_over(index, embeddings, files)
-        return index
-    return None
-
-
-def _take_over(index: Index, embeddings: Embeddings, files: Mapping[Path, str]) -> None:
-    old = {path: upgrades.version_3(path, collection) for path, collection in files.items()}
-    kept, count = _filled(index, embeddings, old)
-    note = SALVAGED.format(kept=kept, all=count) if kept < count else ""
-    index.keep(**{_MENDED: note, _UPGRADED: json.dumps([upgrades.mark(path) for path in files])})
-
-
-def _file(folder: Path, create: bool) -> Path:
-    """The path of a store's file in a folder; makes the folder with `create`."""
-    path = folder / NAME
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file; wanted a folder that holds a store: choose another with --store.")
-    seal = path.with_suffix(".seal")
-    if seal.exists() and not (path.exists() and path.stat().st_size):
-        raise StoreError(
-            f"{path} is gone or empty, and with it what was ingested; wanted it as it was left: put it back, or remove "
-            f"{seal} and run cragraph ingest PATH again."
-        )
-    if not create and not path.exists():
-        raise StoreMissingError(f"No documents found in {folder}. Run: cragraph ingest FOLDER")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the folder {folder} cannot be made ({error.strerror or error}); wanted one with write permission: choose "
-            "another with --store."
-        ) from error
-    return path

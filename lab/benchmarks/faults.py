@@ -111,7 +111,7 @@ class Scene:
     def open(self, folder: Path, *, create: bool = True) -> Store:
         """Open a store, whose batches are small, and tables too from which on they are kept in columns."""
         vars(import_module("cragraph.store.bulk"))["_LIMITS"] = Limits(rows=ROWS)
-        for module in ("store", "bulk"):
+        for module in ("store", "bulk", "opening"):
             vars(import_module(f"cragraph.store.{module}"))["BATCH"] = BATCH
         return open_store(folder, self.embeddings(), create=create)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.store import Store, ingest, open_store
-from cragraph.store.upgrades import mark
+from cragraph.store.opening import mark
 from cragraph.testing import HashEmbeddings
 from lab.benchmarks.old_stores import version_3
 
