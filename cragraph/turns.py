@@ -40,7 +40,7 @@ _THANKS: Final = re.compile(
 _GREETING: Final = re.compile(
     r"\W*(?:hello|hi|hey|hiya|howdy|(?:good )?(?:morning|afternoon|evening)|good day|hallo"
     r"|guten (?:tag|morgen|abend)|moin|servus|bonjour|bonsoir|salut|hola|buenos días|buenas tardes|ciao|buongiorno|olá)"
-    r"(?:\W+(?:there|again|all|everyone|you|cragraph))*\W*",
+    r"(?:\W+(?:there|again|all|everyone|you|cragraph|is (?:any|some)(?:body|one) (?:t?here|home)|i(?:[’']| a)m new))*\W*",
     re.I,
 )
 _OPENS: Final = re.compile(
@@ -96,6 +96,14 @@ def by_rules(text: str, answered: bool) -> Turn | None:
     if answered and _DOUBT.fullmatch(text):
         return Turn("doubt", text)
     return None
+
+
+def after_greetings(conversation: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """The conversation, as pairs of speaker and text, without the greetings at its beginning and their replies."""
+    left = conversation
+    while left and left[0][0] == "person" and by_rules(left[0][1], answered=False):
+        left = left[2:] if left[1:] and left[1][0] == "assistant" else left[1:]
+    return left
 
 
 def opens_with_greeting(text: str) -> bool:

@@ -22,7 +22,7 @@ from cragraph.models.replies import Lines, Text
 from cragraph.passages import as_message
 from cragraph.prompts import Prompt, marker_for, neutral
 from cragraph.protocols import Embeddings, Notes, QueryWriter
-from cragraph.turns import KINDS, SMALL_TALK, Kind, Turn, by_rules, last_answer, opens_with_greeting
+from cragraph.turns import KINDS, SMALL_TALK, Kind, Turn, after_greetings, by_rules, last_answer, opens_with_greeting
 from cragraph.types import IDK, Passage, Verdict, told
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
@@ -358,7 +358,7 @@ class Contextualizer(ChatPart):
             if alone.question != question:
                 return alone
         lines = []
-        for speaker, text in map(as_message, messages[-LAST_MESSAGES:]):
+        for speaker, text in after_greetings([*map(as_message, messages[-LAST_MESSAGES:])]):
             if speaker and (line := " ".join(text.split())):
                 lines.append(f"{speaker.title()}: {neutral(line, marker_for(line))[:MESSAGE_CHARS]}")
         if not lines and not (self.caller.worth.capable and opens_with_greeting(question)):

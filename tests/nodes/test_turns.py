@@ -40,6 +40,7 @@ def talk(answer: dict[str, Any], question: str) -> list[dict[str, Any]]:
         "hello",
         "Hi there!",
         "Morning!",
+        "Hello, is anybody there?",
         "Thanks!",
         "ok, thank you very much",
         "Danke schön",
@@ -52,6 +53,13 @@ def test_a_greeting_or_thanks_gets_a_line_at_once_and_no_search(said: str) -> No
     assert found["answer"].endswith(".")
     assert (found["abstained"], found["citations"], found["llm_calls"]) == (False, [], 0)
     assert found["stopped"] == "The turn asks nothing of the documents."
+
+
+def test_the_first_question_after_a_greeting_is_not_read_in_its_light(server: OllamaServer) -> None:
+    server.play([SAYS, {}])
+    found = ask("When does the tool library open?", talk(ask("Hello!"), "Hello!"), server, passages=PASSAGES)
+    assert "10:00" in found["answer"]
+    assert not any("Last turn:" in request.prompt for request in server.chats)
 
 
 def test_what_is_about_the_talk_is_answered_from_it_alone_with_its_citations(server: OllamaServer) -> None:
@@ -93,7 +101,7 @@ def test_a_follow_up_begins_with_the_passages_that_the_answer_before_cited(serve
 
 def test_small_talk_that_opens_a_conversation_is_told_by_the_model_and_answered_by_a_line(server: OllamaServer) -> None:
     server.play([{"kind": "greeting", "question": "", "reply": "The library is closed on Mondays."}])
-    found = ask("Hello, is anybody there?", model=server)
+    found = ask("Hello, what a lovely day it is!", model=server)
     assert (found["answer"], found["abstained"], found["llm_calls"]) == (SMALL_TALK, False, 1)
 
 
