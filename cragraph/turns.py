@@ -40,7 +40,8 @@ _THANKS: Final = re.compile(
 _GREETING: Final = re.compile(
     r"\W*(?:hello|hi|hey|hiya|howdy|(?:good )?(?:morning|afternoon|evening)|good day|hallo"
     r"|guten (?:tag|morgen|abend)|moin|servus|bonjour|bonsoir|salut|hola|buenos días|buenas tardes|ciao|buongiorno|olá)"
-    r"(?:\W+(?:there|again|all|everyone|you|cragraph|is (?:any|some)(?:body|one) (?:t?here|home)|i(?:[’']| a)m new))*\W*",
+    r"(?:\W+(?:there|again|all|everyone|you|cragraph"
+    r"|is (?:any|some)(?:body|one) (?:t?here|home)|i(?:[’']| a)m new))*\W*",
     re.I,
 )
 _OPENS: Final = re.compile(
