@@ -41,9 +41,15 @@ from cragraph.verification.claims import split_claims
 from cragraph.verification.decision import Threshold, decide, reaches
 from cragraph.verification.policies import POLICIES, calculate_confidence, checked_weights
 from cragraph.verification.result import AGAINST, HALLUCINATED, counted, low_values
-from cragraph.verification.signals import SIGNALS, Material, SignalOptions
-from cragraph.verification.signals.closeness import Closeness, coherence, measure_closeness
-from cragraph.verification.signals.wording import UNCERTAINTY_PHRASES, grammar, uncertainty_indicators
+from cragraph.verification.signals import (
+    SIGNALS,
+    UNCERTAINTY_PHRASES,
+    Material,
+    SignalOptions,
+    grammar,
+    uncertainty_indicators,
+)
+from cragraph.verification.sources import Closeness, coherence, measure_closeness
 from cragraph.verification.verifier import NOWHERE
 
 if TYPE_CHECKING:

@@ -74,8 +74,14 @@ from cragraph.verification.signals import (
     measure,
     quoted_contradictions,
 )
-from cragraph.verification.signals.closeness import measure_closeness
-from cragraph.verification.sources import SourceWeight, attributed, weak_source_issues, weigh_sources, weights_of
+from cragraph.verification.sources import (
+    SourceWeight,
+    attributed,
+    measure_closeness,
+    weak_source_issues,
+    weigh_sources,
+    weights_of,
+)
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -84,11 +90,8 @@ Replies = Mapping[str, Any]
 Contradicts = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 """For each pair, the probability, 0..1, that the first text contradicts the second."""
 
-ALWAYS: Final = (
-    "fact_score", "hallucination", "attribution_coverage", "retrieval_quality", "completeness", "uncertainty",
-    "internal_consistency",
-)  # fmt: skip
-"""Signals that are measured whatever the policy, because they cost little."""
+ALWAYS: Final = ("fact_score", "attribution_coverage", "internal_consistency")
+"""Signals that are measured whatever the policy: for issues, sources and the confidence. A policy names its others."""
 
 OTHERWISE: Final = "“{other}” contradicts the answer and says it more plainly than what supports it: “{quote}”."
 JOINED: Final = frozenset({AUTO, "calibrated"})

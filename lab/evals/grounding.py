@@ -17,7 +17,7 @@ from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.policies import pooled_support
 from cragraph.verification.reading import space
 from cragraph.verification.result import AGAINST, Verification
-from cragraph.verification.signals.closeness import by_vectors
+from cragraph.verification.sources import by_vectors
 from cragraph.verification.verifier import Verifier
 from lab.evals.data import Row, read_rows
 from lab.evals.metrics import auroc, calibration_error, classified, means, precision_recall, reliability, times

@@ -12,7 +12,7 @@ from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.claims import split_claims
 from cragraph.verification.judges.verdicts import verdict_of
 from cragraph.verification.signals import Material
-from cragraph.verification.signals.closeness import Closeness
+from cragraph.verification.sources import Closeness
 
 
 @pytest.fixture

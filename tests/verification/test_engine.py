@@ -57,7 +57,7 @@ def test_an_answer_is_judged_measured_and_scored() -> None:
         "good",
         "claims",
     )
-    assert found.signals["hallucination"] == pytest.approx(0.55)
+    assert found.hallucination_score == pytest.approx(0.55)
     assert found.signals["fact_score"] == 0.5
     assert found.issues == ("Some claims in the answer could not be verified",)
     assert found.degraded == ()

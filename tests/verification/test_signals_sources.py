@@ -8,7 +8,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings, quoted, verdict
 from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, key_claims
-from cragraph.verification.signals.closeness import Closeness, by_vectors, by_words, measure_closeness
+from cragraph.verification.sources import Closeness, by_vectors, by_words, measure_closeness
 from tests.support.cases import cases
 
 

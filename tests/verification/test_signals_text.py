@@ -4,10 +4,14 @@ import pytest
 
 from cragraph.passages import as_passages
 from cragraph.testing import verdict
-from cragraph.verification.signals import SIGNALS, NotMeasured, SignalOptions, issues_of, keyword_overlap
-from cragraph.verification.signals.wording import (
+from cragraph.verification.signals import (
+    SIGNALS,
     UNCERTAINTY_PHRASES,
+    NotMeasured,
+    SignalOptions,
     coverage,
+    issues_of,
+    keyword_overlap,
 )
 from tests.support.cases import cases
 
