@@ -6,7 +6,7 @@ wait for it.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
@@ -64,6 +64,7 @@ from cragraph.store.vectorstore import LangChainStore
 from cragraph.turns import FollowUps, Turn
 from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor
+from cragraph.verification.judges import Judges
 from cragraph.verification.judges.classifiers import NLIJudge, NLIModel, SpecialistJudge, load_nli
 from cragraph.verification.judges.encoder import EncoderJudge
 from cragraph.verification.judges.llm import LLMClaims, LLMJudge, LLMScorer, LLMScores
@@ -341,13 +342,10 @@ class Parts:
             return [0.0] * len(others)
         return [float(first @ other) for other in rest]
 
-    def unanswered(self, question: str, answer: str) -> list[str]:
-        """The parts of a question that an answer does not address."""
-        try:
-            return unanswered_parts(question, answer, self.cached_embeddings)
-        except Exception as error:  # the model may be the caller's own; open parts are only a note beside the answer
-            logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
-            return unanswered_parts(question, answer, None)
+    @property
+    def unanswered(self) -> Callable[[str, str], list[str]]:
+        """What tells the parts of a question that an answer does not address."""
+        return partial(unanswered_parts, embeddings=self.cached_embeddings)
 
     # -- generation --------------------------------------------------------------------------------------------
 
@@ -399,7 +397,7 @@ class Parts:
 
         With `auto`, also called `cascade`, a chat model judges too if there is one (`Verifier.model`).
         """
-        judges = Judges(self)
+        judges = Judges(self.judge)
         judges |= {name: judge for name in JUDGES if (judge := self.judge(name)) is not None}
         if "judge" in self.own:
             judges["custom"] = judges["auto"] = self.own["judge"]
@@ -471,19 +469,3 @@ class Parts:
         """The weights of the policies that the settings change."""
         own = self.settings.reliability_weights
         return {"reliability": own} if own else {}
-
-
-class Judges(dict[str, Any]):
-    """Judges by name; a judge ``ollama:<model>`` is made at first use."""
-
-    def __init__(self, parts: Parts) -> None:
-        super().__init__()
-        self._parts = parts
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or str(name).startswith(SPECIALIST)
-
-    def __missing__(self, name: str) -> Judge:
-        if not name.startswith(SPECIALIST):
-            raise KeyError(name)
-        return cast(Judge, self.setdefault(name, self._parts.judge(name)))

@@ -13,7 +13,6 @@ from cragraph.graph.routing import best
 from cragraph.graph.state import EPHEMERAL, State
 from cragraph.language.markers import find_markers
 from cragraph.language.questions import points_back
-from cragraph.nodes.review import checked_memory
 from cragraph.passages import as_message, as_passages, as_question
 from cragraph.protocols import Notes, Retriever
 from cragraph.turns import CARRIED, POINTING, Turn, cited_passages, last_answer
@@ -43,7 +42,7 @@ class Retrieve:
         return self._begin(state, context, notes)
 
     def _begin(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
-        checked_memory(context)
+        _checked_memory(context)
         left_over = bool(state.messages) and state.question == state.put
         question, conversation = asked_in("" if left_over else state.question, state.messages or [])
         question = _checked_question(question, state.answer)
@@ -216,3 +215,17 @@ def _checked_question(question: Any, answer: Any) -> str:
     if answer is not None and not isinstance(answer, str):
         raise InputError(f"The answer came as a {type(answer).__name__}; wanted text: give a string or leave it out.")
     return as_question(question)
+
+
+def _checked_memory(context: Context) -> None:
+    """Refuse a run that would wait for a person without a checkpointer."""
+    if not context.asks:
+        return
+    from langgraph.runtime import get_runtime
+
+    here = get_runtime(Context).execution_info
+    if here is None or here.thread_id is None:
+        raise InputError(
+            "on_low_confidence came as ask for a graph without a checkpointer, where a run cannot wait: compile it "
+            "with one (compile(checkpointer=InMemorySaver())) and give a thread_id."
+        )

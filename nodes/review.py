@@ -7,7 +7,6 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from cragraph.errors import InputError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import chosen
 from cragraph.graph.state import State
@@ -116,17 +115,3 @@ def shown(state: State, context: Context) -> dict[str, Any]:
         "config": {f"allow_{name}": True for name in ("accept", "edit", "respond", "ignore")},
         "description": reason,
     }
-
-
-def checked_memory(context: Context) -> None:
-    """Refuse a run that would wait for a person without a checkpointer."""
-    if not context.asks:
-        return
-    from langgraph.runtime import get_runtime
-
-    here = get_runtime(Context).execution_info
-    if here is None or here.thread_id is None:
-        raise InputError(
-            "on_low_confidence came as ask for a graph without a checkpointer, where a run cannot wait: compile it "
-            "with one (compile(checkpointer=InMemorySaver())) and give a thread_id."
-        )

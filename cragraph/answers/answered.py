@@ -15,7 +15,7 @@ from cragraph.answers.candidates import Candidate, candidates
 from cragraph.answers.ranking import MOST_ROWS, REWORDED, AnswerRanker, Ranking, Scored, certainty
 from cragraph.language.facts import Fact, compare, extract
 from cragraph.language.facts.compare import matches
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 from cragraph.language.facts.polarity import (
     denials,
     denied_stretches,

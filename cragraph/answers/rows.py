@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.language.cells import SEPARATOR, UNITS, Cell, cells, meant_by, read_header, rows_of, said
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans

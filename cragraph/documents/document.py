@@ -11,7 +11,7 @@ from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.table_text import TextTable, header_line, row_lines
 from cragraph.language.cells import CELLS, Span
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 DATED_IN: Final = 3  # lines at the head of a document that may date it

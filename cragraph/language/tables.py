@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from cragraph.language.cells import CURRENCIES, UNITS, Header, Row, read_header, rows_of
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 from cragraph.language.markers import without_mark
 from cragraph.language.words import stem
 from cragraph.types import Cited, Passage

@@ -3,6 +3,7 @@
 By rules, which are English but for years; the last classes ask a chat model instead.
 """
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from cragraph.prompts import Prompt, marker_for, neutral
 from cragraph.protocols import Embeddings, Notes, QueryWriter
 from cragraph.turns import KINDS, SMALL_TALK, Kind, Turn, after_greetings, by_rules, last_answer, opens_with_greeting
 from cragraph.types import IDK, Passage, Verdict, told
+
+logger = logging.getLogger(__name__)
 
 AT_MOST: Final = 6  # sub-questions at most; each costs a search
 SIMILAR: Final = 0.25  # least cosine of a part and a sentence of the answer about it
@@ -163,13 +166,14 @@ def split_years(question: str) -> list[str]:
 _MARK: Final = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w-]*|\b\w*\d[\w-]*")
 
 
-def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None") -> list[str]:
+def unanswered_parts(question: str, answer: str, embeddings: Embeddings | None) -> list[str]:
     """The parts of a question that no sentence of the answer addresses, in order; all parts without an answer.
 
     The parts are those of `decompose`, else the question. One of several parts is addressed by an answer that has half
     of the words which only this part has, or else a sentence as near as `SIMILAR`. If half of a part's words are in all
     parts, the answer must also have one of its names or figures. A single question is addressed by an answer that is
-    terse, shares half of its words, or is that near. Without embeddings only missing names and figures count.
+    terse, shares half of its words, or is that near. Without embeddings, and if they
+    fail, only missing names and figures count.
     """
     text = without_markers(answer)
     parts = decompose(question) or [question]
@@ -192,7 +196,11 @@ def unanswered_parts(question: str, answer: str, embeddings: "Embeddings | None"
     if not doubtful or embeddings is None:
         return [parts[i] for i in doubtful if i in silent]
     texts = [*(parts[i] for i in doubtful), *said_in]
-    vectors = unit(embeddings.embed_documents(texts), len(texts))
+    try:
+        vectors = unit(embeddings.embed_documents(texts), len(texts))
+    except Exception as error:  # the model may be the caller's own; open parts are only a note beside the answer
+        logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
+        return unanswered_parts(question, answer, None)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
 

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, cast
 
 from cragraph.language.cells import UNITS as HEADING_UNITS
 from cragraph.language.cells import meant_by
-from cragraph.language.facts.dates import MONTHS
-from cragraph.language.facts.numbers import value_of
+from cragraph.language.facts import value_of
+from cragraph.language.facts.fact import MONTHS
 from cragraph.language.lexicon import LEXICON
 from cragraph.language.tables import NO, Column, Table
 from cragraph.language.words import content_words, stem, weight

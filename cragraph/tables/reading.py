@@ -15,7 +15,7 @@ import numpy as np
 from typing_extensions import TypedDict, Unpack
 
 from cragraph.language.cells import UNITS as HEADING_UNITS
-from cragraph.language.facts.numbers import value_of
+from cragraph.language.facts import value_of
 from cragraph.language.questions import split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.tables import Table, number_of

@@ -1,11 +1,9 @@
-"""Verdicts that a table decides: a computed answer is computed once more, a stated cell is looked up."""
+"""The verdict on a computed answer: it is computed once more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.language.cells import place_said, rows_of
-from cragraph.language.markers import without_markers
 from cragraph.protocols import Answered
 from cragraph.types import Claim, Computed, Evidence, Passage, Verdict
 from cragraph.verification.judges.verdicts import verdict_of
@@ -68,26 +66,3 @@ def evidence_of(computed: Computed, passages: Sequence[Passage]) -> list[Evidenc
             end = start + len(quote)
             found.append(Evidence(quote=quote, passage=at, chunk_id=cited["chunk_id"], start=start, end=end))
     return found
-
-
-# -- looked-up cells -----------------------------------------------------------------------------------------------
-
-CELL: Final = "cell"
-
-
-def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
-    """Supported if a row of a passage has exactly that cell; the row is the evidence. None for any other claim."""
-    text = without_markers(claim["text"])
-    if ": " not in text or "\n" in text.strip():
-        return None
-    for number, passage in enumerate(passages):
-        for row in rows_of(passage):
-            if place_said(text, row.cells) is not None:
-                quote = passage["text"][row.start : row.end].strip()
-                start = passage["text"].index(quote, row.start)
-                evidence = Evidence(
-                    quote=quote, passage=number, chunk_id=passage["chunk_id"], start=start, end=start + len(quote)
-                )
-                why = "The row has this cell, in this column."
-                return verdict_of(claim, "supported", 1.0, 0.0, evidence, why, CELL)
-    return None

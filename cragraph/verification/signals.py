@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import PurePath
 from typing import Any, Final
 
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import listed, words_of
 from cragraph.language.markers import without_markers
 from cragraph.language.questions import declines

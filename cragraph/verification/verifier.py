@@ -34,7 +34,7 @@ from cragraph.protocols import (
 from cragraph.types import EMBEDDED, EVADES, Claim, Conflict, OnLowConfidence, Passage, Verdict
 from cragraph.verification import policies
 from cragraph.verification.claims import SentenceExtractor, uncovered_parts
-from cragraph.verification.computed import Recomputed, cell_verdict
+from cragraph.verification.computed import Recomputed
 from cragraph.verification.conflicts import MOST_CONFLICTS, find_conflicts, plainer, same_but_one
 from cragraph.verification.decision import WORTH_SHOWING, Threshold
 from cragraph.verification.evidence import (
@@ -51,7 +51,7 @@ from cragraph.verification.evidence import (
 )
 from cragraph.verification.judges import JudgeChain, VerdictCache, judge_names, over_limit, within
 from cragraph.verification.judges.llm import LLMJudge, ModelReading
-from cragraph.verification.judges.verdicts import claim_of, unjudged, verdict_of
+from cragraph.verification.judges.verdicts import cell_verdict, claim_of, unjudged, verdict_of
 from cragraph.verification.policies import AUTO, POLICIES, JudgeCalibration, Weights, is_exact
 from cragraph.verification.result import (
     ADDRESSED,

@@ -1,4 +1,4 @@
-"""Judges, one file each; here is the call of a judge: its time limit, its cache, and the next judge if it fails."""
+"""Judges; here is their table, and the call of a judge: its time limit, its cache, and the next judge if it fails."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -8,8 +8,9 @@ from functools import partial
 from itertools import zip_longest
 from threading import Thread
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
+from cragraph.choices import SPECIALIST
 from cragraph.models.cache import LRU, digest
 from cragraph.protocols import Judge, Notes, reason_of, remaining, stand_in
 from cragraph.types import Claim, Passage, Verdict
@@ -179,3 +180,19 @@ def relocated(verdict: Verdict, claim: Claim, passages: Sequence[Passage]) -> Ve
     if evidence is not None and 0 <= evidence["passage"] < len(passages):
         fresh["evidence"] = {**evidence, "chunk_id": passages[evidence["passage"]]["chunk_id"]}
     return fresh
+
+
+class Judges(dict[str, Any]):
+    """Judges by name; a judge ``ollama:<model>`` is made at first use."""
+
+    def __init__(self, make: Callable[[str], Judge | None]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or str(name).startswith(SPECIALIST)
+
+    def __missing__(self, name: str) -> Judge:
+        if not name.startswith(SPECIALIST):
+            raise KeyError(name)
+        return cast(Judge, self.setdefault(name, self._make(name)))

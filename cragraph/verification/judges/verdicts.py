@@ -1,4 +1,4 @@
-"""Verdicts: a label with a reason from scores and facts; the verdicts of any judge checked and repaired."""
+"""Verdicts: from scores and facts, or from a cell that is looked up; the verdicts of any judge checked and repaired."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, Final, cast
 
 from cragraph.errors import ModelError
+from cragraph.language.cells import place_said, rows_of
 from cragraph.language.facts import Fact
 from cragraph.language.markers import without_markers
 from cragraph.language.quotes import coverage, find_quote
@@ -94,6 +95,25 @@ def verdict_of(
 def unjudged(claim: Claim, reasoning: str, judge: str = "none") -> Verdict:
     """The verdict on a claim that no judge could judge: no support, no contradiction."""
     return verdict_of(claim, "unjudged", 0.0, 0.0, None, reasoning, judge)
+
+
+CELL: Final = "cell"  # the judge that looks up a cell
+
+
+def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
+    """Supported if a row of a passage has exactly that cell; the row is the evidence. None for any other claim."""
+    text = without_markers(claim["text"])
+    if ": " not in text or "\n" in text.strip():
+        return None
+    for number, passage in enumerate(passages):
+        for row in rows_of(passage):
+            if place_said(text, row.cells) is not None:
+                quote = passage["text"][row.start : row.end].strip()
+                start = passage["text"].index(quote, row.start)
+                evidence = evidence_at(number, start, start + len(quote), passages)
+                why = "The row has this cell, in this column."
+                return verdict_of(claim, "supported", 1.0, 0.0, evidence, why, CELL)
+    return None
 
 
 def decide(

@@ -13,7 +13,7 @@ from cragraph.documents.document import Writer
 from cragraph.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.documents.formats.pdf.words import Line, Vocabulary, weighted_median
 from cragraph.language.cells import SEPARATOR
-from cragraph.language.facts.dates import dates
+from cragraph.language.facts.fact import dates
 
 EDGE = 3  # lines at the top and at the bottom of a page that may be header and footer
 LEAST_PAGES = 3
