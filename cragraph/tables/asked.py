@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from cragraph.language.lexicon import LEXICON, YEAR, words_of
-from cragraph.language.words import is_stopword, others, phrases, stem
+from cragraph.language.words import is_stopword, phrases, stem
 
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)?")
 IS_YEAR: Final = re.compile(YEAR)
@@ -97,7 +97,6 @@ ALL_THERE_ARE: Final = re.compile(
 QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))
-COMMON: Final = frozenset(map(stem, words_of("no_column_alone")))
 
 
 QUALIFIES: Final = frozenset(words_of("qualifies"))
@@ -203,9 +202,3 @@ def pole(word: str) -> tuple[str, int] | None:
     endings = ((r"(?:est|er)$", ""), (r"(?:est|er)$", "e"), (r"i(?:est|er)$", "y"), (r"(.)\1(?:est|er)$", r"\1"))
     bases = [word, *(re.sub(ending, base, word) for ending, base in endings)]
     return next((POLES[base] for base in bases if base in POLES), None)
-
-
-def same_words(token: Token) -> list[str]:
-    """The synonyms of a word of the question; "expense" is none of "expensive"."""
-    own = token.text.casefold()
-    return [o for o in others(token.stem) if " " not in o and (o not in POLES or own in POLES or pole(own))]

@@ -14,7 +14,6 @@ from cragraph.language.tables import NO, Column, Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ASKS,
-    COMMON,
     DIMENSIONS,
     GENERIC,
     GROWS,
@@ -30,7 +29,6 @@ from cragraph.tables.asked import (
     Asked,
     Token,
     pole,
-    same_words,
 )
 from cragraph.tables.engine import Rows, rows_with
 from cragraph.types import Condition
@@ -91,10 +89,6 @@ class Matching:
         """The words in a stretch of the question."""
         return {n for n, t in self.at.items() if start <= t.start < end}
 
-    def _means(self, token: Token, words: Collection[str]) -> bool:
-        """Whether a word, or a synonym, is among some words."""
-        return token.stem in words or any(stem(other) in words for other in same_words(token))
-
     # -- values of cells ---------------------------------------------------------------------------------------
 
     def named(self, among: Collection[int]) -> list[NamedColumn]:
@@ -121,8 +115,7 @@ class Matching:
     def _text_values(self, column: Column, among: set[int]) -> list[NamedColumn]:
         by_stem: dict[str, set[int]] = {}
         for n in among:
-            for word in (self.at[n].stem, *map(stem, same_words(self.at[n]))):
-                by_stem.setdefault(word, set()).add(n)
+            by_stem.setdefault(self.at[n].stem, set()).add(n)
         hits: dict[tuple[frozenset[int], frozenset[str], bool], list[str]] = {}
         for value, words in self._values(column).items():
             own = frozenset(words & by_stem.keys())
@@ -211,11 +204,9 @@ class Matching:
         found = []
         for column in (column for column in self.table.columns.values() if column.kind == "flag"):
             words = words_of_column(column)
-            meaning = {n: {self.at[n].stem, *map(stem, same_words(self.at[n]))} & words for n in among}
-            meaning = {n: w for n, w in meaning.items() if self.at[n].stem in w or not self.is_subject(self.at[n])}
-            said = {word for own in meaning.values() for word in own}
+            tokens = frozenset(n for n in among if self.at[n].stem in words)
+            said = {self.at[n].stem for n in tokens}
             if said and len(said) * 2 >= len(words):
-                tokens = frozenset(n for n, own in meaning.items() if own)
                 found.append(self._flag(column, tokens, partial=len(said) < len(words)))
         return found
 
@@ -285,9 +276,9 @@ class Matching:
 
     def _alike(self, token: Token, word: str, meant: set[str]) -> bool:
         """Whether a word of the question is a synonym or form of a word of a heading."""
-        if token.light or token.stem in COMMON:
+        if token.light:
             return False
-        if token.stem in meant or word in map(stem, same_words(token)):
+        if token.stem in meant:
             return True
         # "Membership" belongs to "members".
         shortest = min(len(token.stem), len(word))
@@ -327,7 +318,7 @@ class Matching:
         """The column that a word means without naming it, by the embedding model."""
         if self.near is None or not self.figures:
             return None
-        known, values = SAID | GENERIC | COMMON | self.about | self.of_words, list[tuple[float, Column, int]]()
+        known, values = SAID | GENERIC | self.about | self.of_words, list[tuple[float, Column, int]]()
         for n in among:
             token = self.at[n]
             if token.light or token.stem in known or token.text[0].isdigit():
@@ -370,16 +361,11 @@ class Matching:
 
     def is_subject(self, token: Token) -> bool:
         """Whether a word is the noun for the table's rows."""
-        return self._means(token, self.about | self.label_words)
+        return token.stem in self.about | self.label_words
 
     def is_row_name(self, head: Sequence[Token]) -> bool:
         """Whether the counted thing is the name of the column that labels the rows."""
-        return any(self._means(token, self.label_words) for token in head)
-
-    def names_a_row(self, token: Token) -> bool:
-        """Whether a word is of the heading of a column that tells every row from the others: "order" of `order_id`."""
-        telling = (c for c in self.table.columns.values() if c.is_number_of and c.distinct == self.table.size)
-        return any(token.stem in words_of_column(column) for column in telling)
+        return any(token.stem in self.label_words for token in head)
 
     def rows_are_periods(self) -> bool:
         """Whether a row sums up a period, rather than being one event."""
@@ -404,11 +390,11 @@ class Matching:
 
     def group(self, head: int | None) -> str | None:
         """The column that "which" asks for, if rows share its values."""
-        if head is None or self.names_a_row(self.at[head]):
+        if head is None:
             return None
         for column in self.table.columns.values():
             shared = column.kind in ("text", "date") and column.distinct < self.table.size
-            if shared and self._means(self.at[head], words_of_column(column)):
+            if shared and self.at[head].stem in words_of_column(column):
                 return column.name
         return None
 
@@ -451,7 +437,7 @@ class Matching:
                 token.light
                 or (token.stem in SAID and token.stem not in self.elsewhere)
                 or token.stem in GENERIC
-                or self._means(token, known)
+                or token.stem in known
             ):
                 left.add(n)
         return left

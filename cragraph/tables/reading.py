@@ -31,7 +31,6 @@ from cragraph.tables.asked import (
     Asked,
     Token,
     pole,
-    same_words,
 )
 from cragraph.tables.matching import (
     NEAR,
@@ -443,7 +442,7 @@ class _Over(Matching):
         for condition in (c for operand in operands for c in operand["where"]):
             words = {w for value in condition["values"] for w in content_words(value)}
             words |= words_of_column(self.table.columns[condition["column"]])
-            own = frozenset(n for n, t in self.at.items() if t.stem in words or set(map(stem, same_words(t))) & words)
+            own = frozenset(n for n, t in self.at.items() if t.stem in words)
             named.append(NamedColumn(condition, own, False, False))
         return self._weighed(query, named, chosen[0] if chosen else None, also=chosen[1:])
 
@@ -543,7 +542,7 @@ class _Over(Matching):
         named = [query["group"]] if query.get("group") else self.table.labels
         words = {w for name in named for w in words_of_column(self.table.columns[name])}
         word = self.at[head].stem
-        return word not in words and not any(stem(o) in words for o in same_words(self.at[head]))
+        return word not in words
 
     def _meant(self, token: Token) -> bool:
         """Whether a word is similar to one of the table's words by the embedding model."""
