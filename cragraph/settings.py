@@ -48,6 +48,7 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+LEAST_PREDICT: Final = 256  # tokens that a model may write in a small context: an answer of some sentences
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -82,8 +83,11 @@ class Settings(Context, BaseSettings):
         "provider's own, for Ollama `ollama_host`.",
     )
     ollama_host: str | None = Field(default=None, description="Address of the Ollama server; none: this machine's.")
-    num_ctx: int = Field(default=8192, ge=512, description="Tokens of context that an Ollama model is loaded with.")
-    num_predict: int = Field(default=1024, ge=16, description="Tokens that a model may write at most.")
+    num_ctx: int = Field(
+        default=8192,
+        ge=512,
+        description="Tokens of context that an Ollama model is loaded with; a model may write an eighth of them.",
+    )
     timeout_s: float = Field(
         default=120.0, gt=0, description="Seconds without a token after which a model call has stalled."
     )
@@ -149,6 +153,11 @@ class Settings(Context, BaseSettings):
         return (init_settings, *(InitSettingsSource(settings_cls, values) for _, values in sources()))
 
     @property
+    def num_predict(self) -> int:
+        """The number of tokens that a model may write."""
+        return max(LEAST_PREDICT, self.num_ctx // 8)
+
+    @property
     def limits(self) -> Limits:
         """The limits of a file; those of time and chunks grow with `max_file_mb`."""
         usual = Limits()
@@ -173,7 +182,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Generation": ("model", "extractive_fallback", "best_of", "prompts"),
     "Verification": ("verify", "judge", "judge_model", "nli_model", "policy", "reliability_weights", "calibration",
                      "known_facts"),
-    "Model server": ("base_url", "ollama_host", "num_ctx", "num_predict", "timeout_s", "max_concurrency",
+    "Model server": ("base_url", "ollama_host", "num_ctx", "timeout_s", "max_concurrency",
                      "calls_per_minute"),
     "Limits of a file": ("max_file_mb",),
 }  # fmt: skip

@@ -75,6 +75,7 @@ def _names(value: Any) -> Any:
 
 
 GONE: Final = {
+    "num_predict": "it is an eighth of `num_ctx`, at least 256",
     "ask_on_low_confidence": "set `on_low_confidence` to ask",
     "second_pass_k": "`mode` says how many passages a correction reads, and `top_k` where it is more",
     "chunk_overlap": "it is 15 % of `chunk_size`",

@@ -248,7 +248,9 @@ class ChatCaller:
             )
         cut = last.get("done_reason", last.get("finish_reason")) == "length"
         if cut:
-            notes.degraded(f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_PREDICT.")
+            notes.degraded(
+                f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_CTX, an eighth of it is written."
+            )
         mean = sum(logprobs) / len(logprobs) if logprobs else None
         return ChatReply(_clean(text), cut=cut, unread=unread, sureness=mean)
 

@@ -169,7 +169,6 @@ CASES = {
     "base_url": Case("http://localhost:9/v1", chat, {"model": "openai:gpt-4o-mini"}),
     "ollama_host": Case("http://localhost:9", chat, OLLAMA),
     "num_ctx": Case(4096, chat, OLLAMA),
-    "num_predict": Case(64, chat, OLLAMA),
     "timeout_s": Case(7.0, chat, OLLAMA),
     "max_concurrency": Case(2, chat, OLLAMA),
     "calls_per_minute": Case(9, chat, OLLAMA),
