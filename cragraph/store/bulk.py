@@ -1,6 +1,5 @@
 """Ingest: update a store from files and folders, reading only changed files; and remove files from it."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -19,7 +18,6 @@ from cragraph.store.reading import Failed, Message, Portion, SplitOptions, messa
 from cragraph.store.records import (
     DEFAULT,
     FIELD,
-    LEFT_OUT,
     Item,
     Origin,
     StoredDocument,
@@ -199,7 +197,6 @@ class Ingest:
         self._collection = {name.casefold(): name for name in store.names()}.get(collection.casefold(), collection)
         self._limits, self._clock = limits, clock
         self._start = self._turn = clock()
-        self._left_out: dict[str, list[Any]] = json.loads(store.index.meta(LEFT_OUT, "{}"))
         self._done = self._chunks = self._part = 0
         self._batch = _FIRST
         self._items: list[Item] = []
@@ -222,7 +219,7 @@ class Ingest:
                 now = Origin(source, "", status.st_size, changed_at(status), options.name, -1, home)
                 alike = old and (old.options, old.size) == (now.options, now.size)
                 # A file that was cut is read again if the limit has grown.
-                most, *place = self._left_out.get(source, [limits.chunks])
+                most = ((old and old.cut) or [limits.chunks])[0]
                 if (
                     old
                     and alike
@@ -230,8 +227,7 @@ class Ingest:
                     and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
                 ):
                     self._report.unchanged.append(source)
-                    if place:
-                        self._report.partial.append((source, TOO_MANY.format(left_out=left_out(*place), most=most)))
+                    self._partly(old)
                     if old.mtime_ns != now.mtime_ns:
                         self._touched.append(old._replace(mtime_ns=now.mtime_ns))
                 else:
@@ -280,7 +276,8 @@ class Ingest:
         # A file may change again within one tick of the file system's clock. A fresh one gets the time 0, which no file
         # has, so that it is hashed at the next run.
         settled = job.mtime_ns if time_ns() - job.mtime_ns > _RACY_NS else 0
-        origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total)
+        cut = (self._limits.chunks, piece.left_out, piece.of) if piece.left_out else ()
+        origin = job._replace(sha256=piece.sha256, mtime_ns=settled, chunks=piece.total, cut=cut)
         written = job.mtime_ns
         with suppress(OSError):
             written = Path(job.source).stat().st_mtime_ns
@@ -291,14 +288,9 @@ class Ingest:
             self._doubts.update(((piece.source, doubt), None) for doubt in passage["metadata"].get("doubts", ()))
         if piece.last:
             self._ended.append(origin)
-            self._left_out.pop(job.source, None)
             if piece.tables:
                 self._tables[job.source] = piece.tables
-            if piece.left_out:
-                most = self._limits.chunks
-                self._left_out[job.source] = [most, piece.left_out, piece.of]
-                said = TOO_MANY.format(left_out=left_out(piece.left_out, piece.of), most=most)
-                self._report.partial.append((job.source, said))
+            self._partly(origin)
             if piece.passages and (pages := piece.passages[-1]["metadata"].get("unread_pages")):
                 self._report.partial.append((job.source, PAGES_LEFT_OUT.format(pages=pages)))
         if len(self._items) >= (self._batch if piece.last else BATCH):
@@ -308,6 +300,11 @@ class Ingest:
             self._turn = self._clock()
         elif self._clock() - self._turn > self._limits.total_seconds:
             self._put_off(origin)
+
+    def _partly(self, origin: Origin) -> None:
+        if origin.cut:
+            most, *place = origin.cut
+            self._report.partial.append((origin.source, TOO_MANY.format(left_out=left_out(*place), most=most)))
 
     def _put_off(self, origin: Origin) -> None:
         """Go on with the next file; the passages of this one so far are kept for the next run."""
@@ -325,7 +322,6 @@ class Ingest:
             more = {"tables": self._tables} if self._tables else {}  # which a store of vectors alone does not keep
             self._store.commit([(origin.source, origin) for origin in self._ended], whole, **more)
             self._tables = {}
-            self._keep_left_out()
         for origin in self._ended:
             (self._report.changed if origin.source in self._homes else self._report.added).append(origin.source)
             self._finished(origin.source, origin.chunks)
@@ -334,13 +330,6 @@ class Ingest:
             self._part += len(part)
             self._progress(reading.source)
         self._items, self._ended = [], []
-
-    def _keep_left_out(self) -> None:
-        removed = self._report.removed
-        now = json.dumps({source: of for source, of in self._left_out.items() if source not in removed})
-        with self._store.writing():
-            if now != self._store.index.meta(LEFT_OUT, "{}"):
-                self._store.index.keep(**{LEFT_OUT: now})
 
     def _give_up(self, failed: Failed) -> None:
         """Drop the passages of a file that failed; those of its earlier state stay."""

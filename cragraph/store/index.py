@@ -96,6 +96,11 @@ class Index(Database):
                 for table in tables[origin.source]:
                     _put_table(db, row, table)
         _drop_tables(db)
+        cut = self.cut_files()
+        settled = {source for source, origin in files if origin is None or origin.cut is not None}
+        now = {k: of for k, of in cut.items() if k not in settled} | {o.source: [*o.cut] for o in kept if o.cut}
+        if now != cut:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (LEFT_OUT, json.dumps(now)))
         self.spoilt_tables.intersection_update(row[0] for row in db.execute("SELECT id FROM tables"))
         return new
 
@@ -225,10 +230,13 @@ class Index(Database):
         sql = "SELECT k.name, c.chunk_id, c.id FROM chunks AS c JOIN collections AS k ON k.id = c.collection"
         return {(name, chunk_id): row for name, chunk_id, row in self.rows(sql)}
 
+    def cut_files(self) -> dict[str, list[Any]]:
+        """The `cut` of the files with too many chunks, by source."""
+        return dict(json.loads(self.meta(LEFT_OUT, "{}")))
+
     def left_out(self) -> dict[str, str]:
         """What was left out of files with too many chunks, in words, by source."""
-        kept = json.loads(self.meta(LEFT_OUT, "{}"))
-        return {source: left_out(*of) for source, (_, *of) in kept.items()}
+        return {source: left_out(*of) for source, (_, *of) in self.cut_files().items()}
 
     def get(self, chunk_ids: Sequence[str]) -> list[Passage]:
         """The passages with these ids, in the order asked; unknown ids are left out."""
@@ -370,7 +378,9 @@ class Index(Database):
         of_chunks = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
         of_tables = "SELECT o.source FROM tables AS t JOIN origins AS o ON o.id = t.origin WHERE t.id IN (?)"
         spoilt = {*self.rows_in(of_chunks, self.misfits), *self.rows_in(of_tables, self.spoilt_tables)}
-        return {row[1]: Origin(*row[1:8]) for row in rows if (row[1],) not in spoilt}
+        cut = self.cut_files()
+        found = (Origin(*row[1:8])._replace(cut=tuple(cut.get(row[1], ()))) for row in rows)
+        return {origin.source: origin for origin in found if (origin.source,) not in spoilt}
 
     def states(self, source: str) -> list[Origin]:
         """Every state of a source that holds passages."""

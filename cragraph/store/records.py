@@ -32,8 +32,7 @@ FIELDS: Final[Mapping[str, str]] = {
 
 
 LEFT_OUT: Final = "left_out"
-"""The key for files that were cut: the limit, the place of the cut, and the file's length. The metadata of their
-passages says it in words; it is not stored with the passages."""
+"""The key for the `cut` of files; the metadata of their passages says it in words, unstored."""
 
 
 def left_out(place: str, of: str = "") -> str:
@@ -47,7 +46,8 @@ class Origin(NamedTuple):
     """The file of some chunks, in the state in which it was read.
 
     `options` names the splitting options, `chunks` is the number of chunks (-1: not known yet). The file is complete
-    when that many are in. A file is in one `collection`.
+    when that many are in. A file is in one `collection`. `cut` is not empty if it has too many chunks: the limit, the
+    place of the cut, and the file's length. None leaves what is recorded of that.
     """
 
     source: str
@@ -57,6 +57,7 @@ class Origin(NamedTuple):
     options: str
     chunks: int
     collection: str = DEFAULT
+    cut: tuple[Any, ...] | None = None
 
     @property
     def state(self) -> tuple[str, str, str]:

@@ -86,7 +86,6 @@ class LangChainStore(Collections):
         self._staged: list[Item] = []
         self._fields: tuple[float, int, dict[str, str]] = (-LOOK_SECONDS, 0, {})
         self._writes = 0
-        self._left_out: dict[str, Any] | None = None  # the record of cut files
 
     @property
     def name(self) -> str:
@@ -200,7 +199,8 @@ class LangChainStore(Collections):
     def of_source(self, source: str, where: Where = None, most: int = 50_000) -> list[Passage]:
         """The passages of a source in the order of its text or its rows, at most so many."""
         documents = self._all(_both({"source": source}, where), most)
-        out = next((left_out(*of[1:]) for of in map(_left_out, documents) if of), "")
+        files = (_origin(one) for one in documents if FILE in one.metadata)
+        out = next((left_out(*origin.cut[1:]) for origin in files if origin.cut), "")
         passages = [*map(read, documents)]
         for passage in passages if out else ():
             passage["metadata"][LEFT_OUT] = out
@@ -229,8 +229,7 @@ class LangChainStore(Collections):
             row = rows.setdefault(key, StoredDocument(source, filename_of(source), 1, 0, collection=key[1]))
             if FILE in document.metadata:
                 origin = _origin(document)
-                _, *of = _left_out(document) or [0]
-                said = left_out(*of) if of else ""
+                said = left_out(*origin.cut[1:]) if origin.cut else ""
                 row = replace(row, size=origin.size, sha256=origin.sha256, chunks=origin.chunks, left_out=said)
             elif row.sha256 is None:
                 row = replace(row, chunks=row.chunks + 1)
@@ -324,26 +323,10 @@ class LangChainStore(Collections):
         """The collection of every source with passages in the store."""
         return {row.source: row.collection for row in self.documents()}
 
-    def meta(self, key: str, default: str) -> str:
-        """What was left out of files with too many chunks, as JSON; cached, because ingest asks after each write."""
-        if self._left_out is None:
-            self._left_out = {_origin(one).source: of for one in self._listed() if (of := _left_out(one))}
-        return json.dumps(self._left_out)
-
-    def keep(self, **meta: str) -> None:
-        """Record what was left out of files."""
-        new, old = json.loads(meta[LEFT_OUT]), self._left_out or {}
-        for source in {source for source in (*new, *old) if new.get(source) != old.get(source)}:
-            self._update(source, lambda one: {OURS: _ours(one, left_out=new.get(_origin(one).source))})
-        self._left_out = new
-
     def touch(self, origin: Origin) -> None:
         """Record a new time of an unchanged file."""
-        self._update(origin.source, lambda one: _record(origin))
-
-    def _update(self, source: str, change: Callable[["Document"], dict[str, Any]]) -> None:
-        own = self._all({"$and": [{"source": source}, {FILE: {"$gte": 0}}]})
-        self._put([one.model_copy(update={"metadata": one.metadata | change(one)}) for one in own])
+        own = self._all({"$and": [{"source": origin.source}, {FILE: {"$gte": 0}}]})
+        self._put([one.model_copy(update={"metadata": one.metadata | _record(origin)}) for one in own])
 
     def unstage(self, source: str) -> None:
         """Drop the staged passages of a file."""
@@ -373,7 +356,7 @@ class LangChainStore(Collections):
         given, self._staged, new = [*self._staged, *items], [], 0
         for source, origin in files:
             own = [item for item in given if item.passage["source"] == source] if origin else []
-            documents = [self._document(item, origin if place == 0 else None) for place, item in enumerate(own)]
+            documents = [self._document(item, None if place else origin) for place, item in enumerate(own)]
             before = [str(one.id) for one in self._all({"source": source})]
             self._put(documents[1:])
             ids = {one.id for one in documents}
@@ -384,7 +367,7 @@ class LangChainStore(Collections):
 
     def add(self, passages: Iterable[Passage]) -> int:
         """Add passages of no file; returns their number."""
-        documents = [self._document(Item(passage), None) for passage in passages]
+        documents = [self._document(Item(passage)) for passage in passages]
         self._put(documents)
         return len(documents)
 
@@ -403,13 +386,13 @@ class LangChainStore(Collections):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _document(self, item: Item, origin: Origin | None) -> "Document":
+    def _document(self, item: Item, origin: Origin | None = None) -> "Document":
         from langchain_core.documents import Document
 
         passage = checked(item.passage)
         text, plain = contextual_text(passage), filterable(passage["metadata"])
         rest = {key: value for key, value in passage["metadata"].items() if key not in plain}
-        own = [len(text) - len(passage["text"]), rest]
+        own = [len(text) - len(passage["text"]), rest, *([origin.cut] if origin and origin.cut else [])]
         place = {key: value for key in _PLACE if (value := cast(Any, passage)[key]) is not None}
         metadata = plain | place | {FIELD: item.collection, OURS: json.dumps(own, ensure_ascii=False)}
         name = str(uuid5(_NAMES, f"{passage['source']}\0{passage['chunk_id']}"))
@@ -522,17 +505,9 @@ def _origin(document: Any) -> Origin:
     about = document.metadata
     chunks, sha256, size, mtime_ns, options = (about[key] for key in FILE_KEYS)
     home = str(about.get(FIELD) or DEFAULT)
-    return Origin(str(about["source"]), sha256, int(size), int(mtime_ns), options, int(chunks), home)
-
-
-def _left_out(document: Any) -> list[Any] | None:
-    own = json.loads(document.metadata.get(OURS, "[0, {}]"))
-    return own[2] if len(own) > 2 else None
-
-
-def _ours(document: Any, left_out: list[Any] | None) -> str:
-    before, rest, *_ = json.loads(document.metadata[OURS])
-    return json.dumps([before, rest, *([left_out] if left_out else [])], ensure_ascii=False)
+    _, _, *cut = json.loads(about.get(OURS, "[0, {}]"))
+    cut = tuple(*cut)
+    return Origin(str(about["source"]), sha256, int(size), int(mtime_ns), options, int(chunks), home, cut)
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
