@@ -42,6 +42,8 @@ NEAR: Final = 0.55  # least cosine of a word that means a column without naming 
 MOST_VALUES: Final = 5_000  # different values of a column whose every word is held against the question
 _SOLD_OUT: Final = re.compile(r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock))\b")
 _STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory", re.I)
+SYNONYM: Final = 0.6  # worth of a synonym of a word of a heading, beside 1 of the word
+ALIKE: Final = 0.95  # share of the best cosine from which on two columns may be meant
 DERIVED: Final = 5  # least letters of a word that counts as the root of a longer one
 
 
@@ -83,7 +85,6 @@ class Matching:
         self.column_words = frozenset(w for c in table.columns.values() for w in words_of_column(c))
         self.label_words = {w for name in table.labels for w in words_of_column(table.columns[name])}
         self.elsewhere: frozenset[str] = frozenset()  # words of the titles of other tables
-        self.extension = frozenset(content_words(table.filename.rpartition(".")[2]))
 
     def within(self, start: int, end: int) -> set[int]:
         """The words in a stretch of the question."""
@@ -131,8 +132,7 @@ class Matching:
                 groups.append(NamedColumn(condition, tokens, not whole, len(values) > 1 and not whole))
         if len(groups) < 2:
             return groups
-        # "July and August together" means both; a denied value is left out.
-        groups = [one for one in groups if not one.partial] or groups
+        # "July and August together" means both.
         tokens = frozenset(n for one in groups for n in one.tokens)
         condition = {**groups[0].condition, "values": [v for one in groups for v in one.condition["values"]]}
         several = all(self.at[n].stem in self.about for n in tokens) or any(one.several for one in groups)
@@ -233,9 +233,6 @@ class Matching:
         wanted = {dimension} if dimension else self.asked.dimensions
         scored = [(column, *self.score(column, among)) for column in pool]
         if (best := self._best(scored)) is not None:
-            measuring = [one for one in scored if one[1] >= best[1] - 1e-9 and wanted & dimensions_of(one[0])]
-            if len(measuring) == 1:
-                return Chosen(measuring[0][0], measuring[0][2], False, False, False)
             return self._chosen(best, scored)
         if strict:
             return None
@@ -269,7 +266,7 @@ class Matching:
         for word in words_of_column(column):
             exact = {n for n in among if self.at[n].stem == word}
             same = exact or {n for n in among if self._alike(self.at[n], word, known.get(word, set()))}
-            score += (1.0 if exact else 0.6 if same else 0.0) * weight(word)
+            score += (1.0 if exact else SYNONYM if same else 0.0) * weight(word)
             tokens |= same
             missed += not same
         return score, frozenset(tokens), missed
@@ -332,7 +329,7 @@ class Matching:
         if best is None or best[0] < NEAR:
             return None
         second = max((value for value, column, _ in values if column is not best[1]), default=0.0)
-        return Chosen(best[1], frozenset({best[2]}), False, True, second > 0.95 * best[0])
+        return Chosen(best[1], frozenset({best[2]}), False, True, second > ALIKE * best[0])
 
     def compared(self, among: set[int]) -> NamedColumn | None:
         """The column and bound of "more than 10 days"."""
@@ -421,7 +418,7 @@ class Matching:
 
     def unsaid(self, used: Collection[int], chosen: Chosen | None) -> set[int]:
         """The content words that operation, columns, rows and table do not account for."""
-        known = self.about | self.of_words | self.extension
+        known = self.about | self.of_words
         if chosen is not None:
             known |= words_of_column(chosen.column) | {stem(unit) for unit in (chosen.column.unit,) if unit}
             known = known.union(*(ASKS.get(name, frozenset()) for name in dimensions_of(chosen.column)))

@@ -194,12 +194,10 @@ class _Over(Matching):
         often = asked.count is not None and asked.count[0] in ("how often", "how many times")
         direct = self.direct(heads) if heads and asked.compared is None else None
         if direct is not None and not often:
-            whole = any(one.tokens <= direct.tokens for one in named)
-            clean = [one for one in named if not (whole and one.tokens & direct.tokens)]
-            where = where_of(clean, direct)
+            where = where_of(named, direct)
             if len(self.rows(where)) == 1 and not asked.total:
                 return None
-            return self._reading("sum", direct, clean, quiet=not asked.total and not where)
+            return self._reading("sum", direct, named, quiet=not asked.total and not where)
         if often or not head:
             return self._reading("count", None, named, generic=True) if named else None
         generic = head[0].stem in GENERIC
