@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.vectorstores import VectorStore
 
-    from cragraph.language.tables import Table
+    from cragraph.documents.tables import Table
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

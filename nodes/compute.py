@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from cragraph.documents.tables import Table
 from cragraph.errors import CragError
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
-from cragraph.language.tables import Table
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
 from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, StoredTables, TableReading, compute, odds, read_query

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
-from cragraph.language.cells import SEPARATOR, UNITS, Cell, cells, meant_by, read_header, rows_of, said
+from cragraph.language.cells import NO, SEPARATOR, UNITS, YES, Cell, cells, meant_by, read_header, rows_of, said
 from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans
-from cragraph.language.tables import NO, YES
 from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
 from cragraph.types import Passage
 

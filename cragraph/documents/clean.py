@@ -10,8 +10,8 @@ from typing import Final
 
 from chardetng_py import EncodingDetector
 
+from cragraph.documents.tables import LARGE
 from cragraph.errors import DocumentError, InputError, encodable
-from cragraph.language.tables import LARGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
-from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.table_text import TextTable, header_line, row_lines
+from cragraph.documents.tables import TABLE_ROWS, Columns
 from cragraph.language.cells import CELLS, Span
 from cragraph.language.facts.fact import dates
 

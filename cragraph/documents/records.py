@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
-from cragraph.documents.columns import TABLE_ROWS, Columns
 from cragraph.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.documents.formats.plain import draft as plain_draft
+from cragraph.documents.tables import TABLE_ROWS, Columns
 from cragraph.errors import DocumentError
 from cragraph.language.cells import Span, written
 

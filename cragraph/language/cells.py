@@ -8,9 +8,11 @@ colour: red``.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR, listed, meanings
 from cragraph.language.markers import RAISED, without_mark
 from cragraph.language.words import content_words, stem
@@ -273,3 +275,101 @@ def place_said(claim: str, row: Sequence[Cell]) -> tuple[int, int] | None:
 def _valued(cell: Cell) -> str:
     unit = read_header(cell.name).unit
     return f"{cell.value} {unit}" if unit and _BARE.fullmatch(cell.value) else cell.value
+
+
+# -- what the value of a cell means -----------------------------------------------------------------------------------
+
+Kind = Literal["number", "flag", "date", "text"]
+MISSING: Final = frozenset(
+    {"", "n/a", "na", "n.a.", "-", "–", "—", "?", "none", "null", "tbd", "tba", "unknown", "not known", "k.a."}
+)
+"""Texts, in lower case, of a cell without a value; they never count as 0."""
+YES: Final = frozenset({"yes", "true", "y", "x", "✓", "ja"})
+NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
+
+_FIGURE: Final = re.compile(
+    r"(?P<open>\()?\s*(?P<sign>[-−–+])?\s*(?P<before>(?:US|HK|C|A)\$|[A-Z]{3}|[$€£¥₹₩])?\s*(?P<sign2>[-−–+])?\s*"
+    r"(?P<figure>\d(?:[\d.,'’\u00a0\u202f ]*\d)?)"
+    r"\s*(?P<after>%|[A-Za-z€£$¥°²³]{1,12})?\s*(?P<close>\))?"
+)
+_PLAIN: Final = re.compile(
+    r"\d+(?:\.\d+)?"
+    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
+)
+_COMMA: Final = re.compile(r"\d+(?:,\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:,\d+)?")
+_SURELY_COMMA: Final = re.compile(r"\d,\d{1,2}$|\.\d{3},\d|\d\.\d{3}\.\d{3}")
+_SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,}$")
+
+
+def are_years(figures: Iterable[Decimal]) -> bool:
+    """Whether all of some figures may be years."""
+    return all(1800 <= figure <= 2200 and figure == int(figure) for figure in figures)
+
+
+def kind_of(name: str, known: Sequence[str]) -> tuple[Kind, str, bool]:
+    """What some different values are, the unit of figures, and whether their decimals stand behind a comma."""
+    folded = {value.casefold() for value in known}
+    if known and folded <= YES | NO and len(folded & YES) <= 1:
+        return "flag", "", False
+    if known and all(map(day_of, known)):
+        return "date", "", False
+    signed = [figure for value in known if not value.isdecimal() and (figure := _figure_of(value))]
+    comma = any(map(_SURELY_COMMA.search, signed))
+    both = comma and any(map(_SURELY_POINT.search, signed))
+    units = set[str]()
+    for value in known if not both else ():
+        if (number := number_of(value, comma=comma)) is None:
+            return "text", "", False
+        units.add(number.unit)
+    own, units = read_header(name).unit, units - {""}
+    if not known or both or len(units | ({own} if own and units else set())) > 1 or not units <= set(UNITS.values()):
+        return "text", "", False
+    return "number", next(iter(units), own), comma
+
+
+class Number(NamedTuple):
+    """A figure with its exact value, and its unit in the form of `UNITS` (or as written)."""
+
+    value: Decimal
+    unit: str = ""
+
+
+@lru_cache(maxsize=1 << 16)
+def number_of(text: str, *, comma: bool = False) -> Number | None:
+    """A cell as a figure; None for any other text. `comma`: the cell has a decimal comma."""
+    if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
+        return Number(Decimal(text))
+    match = _FIGURE.fullmatch(without_mark(text.strip()))
+    if not match or bool(match["open"]) != bool(match["close"]):
+        return None
+    figure = match["figure"]
+    if not (_COMMA if comma else _PLAIN).fullmatch(figure):
+        return None
+    if re.search(r"^0\d", figure) or (match["before"] and match["after"]):
+        return None
+    figure = re.sub(r"['’\u00a0\u202f ]", "", figure)
+    figure = figure.replace(".", "").replace(",", ".") if comma else figure.replace(",", "")
+    negative = (match["sign"] or match["sign2"] or "+") in "-−–" or match["open"]
+    unit = match["before"] or match["after"] or ""
+    if match["before"] and unit not in CURRENCIES and unit.lower() not in UNITS:
+        return None
+    return Number(
+        -Decimal(figure) if negative else Decimal(figure), UNITS.get(unit.lower(), CURRENCIES.get(unit, unit))
+    )
+
+
+def _figure_of(text: str) -> str:
+    match = _FIGURE.fullmatch(without_mark(text.strip()))
+    return match["figure"] if match else ""
+
+
+@lru_cache(maxsize=1 << 16)
+def day_of(text: str) -> str | None:
+    """A cell as a day, month or year in the form 2025-03-14; None for any other text."""
+    fact = next(dates(text), None)
+    if fact is None or fact.kind != "date" or fact.text.strip() != text.strip(" ."):
+        return None
+    year, month, day = fact.date
+    if year is None or month is None:
+        return None
+    return "-".join(f"{part:0{4 if n == 0 else 2}d}" for n, part in enumerate((year, month, day)) if part)

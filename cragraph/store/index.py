@@ -8,7 +8,7 @@ from random import Random
 from sqlite3 import Connection
 from typing import Any, Final, cast
 
-from cragraph.documents.columns import TABLE_ROWS, Packed
+from cragraph.documents.tables import TABLE_ROWS, Packed
 from cragraph.errors import StoreError
 from cragraph.language.words import terms
 from cragraph.passages import contextual_text

@@ -10,8 +10,8 @@ from typing import Any, Final, Self, cast
 import numpy as np
 
 from cragraph.documents.document import TAKEN
+from cragraph.documents.tables import Table
 from cragraph.errors import StoreError
-from cragraph.language.tables import Table
 from cragraph.passages import contextual_text
 from cragraph.protocols import Embeddings
 from cragraph.store.collections import Collections, Held, checked_name, may_pass, with_names

@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from cragraph.documents.columns import PART, Columns, Packed, Profile, unpacked
 from cragraph.documents.document import field_name
 from cragraph.documents.records import row_of, value_of
+from cragraph.documents.tables import PART, Codes, Column, Columns, Packed, Profile, Table, coded, unpacked
 from cragraph.language.cells import CELLS, Cell, Row, kept
-from cragraph.language.tables import Codes, Column, Table, coded
 from cragraph.language.words import is_stopword, phrases
 from cragraph.store.filters import Where, fits
 from cragraph.store.records import DEFAULT, FIELD, filename_of

@@ -17,13 +17,13 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
+from cragraph.documents.tables import Table
 from cragraph.errors import (
     CragError,
     SettingsError,
     StoreError,
     StoreMismatchError,
 )
-from cragraph.language.tables import Table
 from cragraph.language.words import terms
 from cragraph.models.servers import Target, translate
 from cragraph.passages import as_passage, contextual_text

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from cragraph.documents.tables import Column, Table
 from cragraph.errors import InputError
-from cragraph.language.cells import read_header
+from cragraph.language.cells import day_of, number_of, read_header
 from cragraph.language.lexicon import LEXICON
-from cragraph.language.tables import Column, Table, day_of, number_of
 from cragraph.types import Computed, Condition, Operand, Query
 
 Rows = np.ndarray[Any, np.dtype[np.int64]]

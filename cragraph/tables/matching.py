@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, cast
 
+from cragraph.documents.tables import Column, Table
+from cragraph.language.cells import NO, meant_by
 from cragraph.language.cells import UNITS as HEADING_UNITS
-from cragraph.language.cells import meant_by
 from cragraph.language.facts import value_of
 from cragraph.language.facts.fact import MONTHS
 from cragraph.language.lexicon import LEXICON
-from cragraph.language.tables import NO, Column, Table
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ASKS,

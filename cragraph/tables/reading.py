@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from typing_extensions import TypedDict, Unpack
 
+from cragraph.documents.tables import Table
 from cragraph.language.cells import UNITS as HEADING_UNITS
+from cragraph.language.cells import number_of
 from cragraph.language.facts import value_of
 from cragraph.language.questions import split_question
 from cragraph.language.sentences import sentence_spans
-from cragraph.language.tables import Table, number_of
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ALL_THERE_ARE,

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from cragraph.documents.columns import TABLE_ROWS
+from cragraph.documents.tables import TABLE_ROWS, Table, tables_of
 from cragraph.errors import CragError, StoreError
 from cragraph.language.cells import SEPARATOR
-from cragraph.language.tables import Table, tables_of
 from cragraph.models.cache import LRU
 from cragraph.protocols import PassageStore
 from cragraph.tables.engine import compute

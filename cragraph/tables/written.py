@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final, cast
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
+from cragraph.documents.tables import Table
 from cragraph.errors import DeadlineError, ModelError
 from cragraph.language.cells import SEPARATOR
-from cragraph.language.tables import Table
 from cragraph.language.words import content_words
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text

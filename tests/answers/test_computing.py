@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cragraph.documents import load, split
-from cragraph.language.tables import Table, tables_of
+from cragraph.documents.tables import Table, tables_of
 from cragraph.tables import FLOOR, compute, read_query
 from tests.support.cases import cases
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cragraph.documents import load, split
-from cragraph.language.tables import Table, tables_of
+from cragraph.documents.tables import Table, tables_of
 from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes

@@ -13,7 +13,7 @@ from openpyxl import Workbook
 
 from cragraph import create_graph, load_settings
 from cragraph.documents import Limits
-from cragraph.documents.columns import PART
+from cragraph.documents.tables import PART
 from cragraph.errors import StoreError
 from cragraph.run import Assistant
 from cragraph.store import Store, forget, ingest, open_store

@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from cragraph.documents import load, split
+from cragraph.documents.tables import Table, read_column, tables_of
 from cragraph.errors import InputError
-from cragraph.language.tables import Table, number_of, read_column, tables_of
+from cragraph.language.cells import number_of
 from cragraph.tables.engine import compute
 from cragraph.types import Condition, Query
 from tests.support.cases import cases

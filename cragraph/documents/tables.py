@@ -1,45 +1,36 @@
-"""Tables with all rows of a file: columns with their values, and the labels of rows."""
+"""Tables of files: columns with their values, the labels of rows; and large tables packed while they are read."""
 
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from functools import cached_property, lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from cragraph.language.cells import CURRENCIES, UNITS, Header, Row, read_header, rows_of
-from cragraph.language.facts.fact import dates
-from cragraph.language.markers import without_mark
+from cragraph.language.cells import (
+    MISSING,
+    NO,
+    YES,
+    Header,
+    Kind,
+    Row,
+    are_years,
+    day_of,
+    kind_of,
+    number_of,
+    read_header,
+    rows_of,
+)
 from cragraph.language.words import stem
 from cragraph.types import Cited, Passage
 
-Kind = Literal["number", "flag", "date", "text"]
 Codes = np.ndarray[Any, np.dtype[np.int32]]
 LARGE: Final = 10_000
 """Rows from which on a table is kept whole in columns, and a sample of its rows as passages: to embed so many takes a
 minute on two cores, and a question about more is for a figure or for the row of an exact value."""
 
-MISSING: Final = frozenset(
-    {"", "n/a", "na", "n.a.", "-", "–", "—", "?", "none", "null", "tbd", "tba", "unknown", "not known", "k.a."}
-)
-"""Texts, in lower case, of a cell without a value; they never count as 0."""
-YES: Final = frozenset({"yes", "true", "y", "x", "✓", "ja"})
-NO: Final = frozenset({"no", "false", "n", "nein", "✗"})
-
-_FIGURE: Final = re.compile(
-    r"(?P<open>\()?\s*(?P<sign>[-−–+])?\s*(?P<before>(?:US|HK|C|A)\$|[A-Z]{3}|[$€£¥₹₩])?\s*(?P<sign2>[-−–+])?\s*"
-    r"(?P<figure>\d(?:[\d.,'’\u00a0\u202f ]*\d)?)"
-    r"\s*(?P<after>%|[A-Za-z€£$¥°²³]{1,12})?\s*(?P<close>\))?"
-)
-_PLAIN: Final = re.compile(
-    r"\d+(?:\.\d+)?"
-    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
-)
-_COMMA: Final = re.compile(r"\d+(?:,\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:,\d+)?")
-_SURELY_COMMA: Final = re.compile(r"\d,\d{1,2}$|\.\d{3},\d|\d\.\d{3}\.\d{3}")
-_SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,}$")
 TOTAL: Final = re.compile(
     r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
 )
@@ -211,80 +202,6 @@ def read_column(name: str, values: Sequence[str]) -> Column:
     return replace(column, years=years)
 
 
-def are_years(figures: Iterable[Decimal]) -> bool:
-    """Whether all of some figures may be years."""
-    return all(1800 <= figure <= 2200 and figure == int(figure) for figure in figures)
-
-
-def kind_of(name: str, known: Sequence[str]) -> tuple[Kind, str, bool]:
-    """What some different values are, the unit of figures, and whether their decimals stand behind a comma."""
-    folded = {value.casefold() for value in known}
-    if known and folded <= YES | NO and len(folded & YES) <= 1:
-        return "flag", "", False
-    if known and all(map(day_of, known)):
-        return "date", "", False
-    signed = [figure for value in known if not value.isdecimal() and (figure := _figure_of(value))]
-    comma = any(map(_SURELY_COMMA.search, signed))
-    both = comma and any(map(_SURELY_POINT.search, signed))
-    units = set[str]()
-    for value in known if not both else ():
-        if (number := number_of(value, comma=comma)) is None:
-            return "text", "", False
-        units.add(number.unit)
-    own, units = read_header(name).unit, units - {""}
-    if not known or both or len(units | ({own} if own and units else set())) > 1 or not units <= set(UNITS.values()):
-        return "text", "", False
-    return "number", next(iter(units), own), comma
-
-
-class Number(NamedTuple):
-    """A figure with its exact value, and its unit in the form of `UNITS` (or as written)."""
-
-    value: Decimal
-    unit: str = ""
-
-
-@lru_cache(maxsize=1 << 16)
-def number_of(text: str, *, comma: bool = False) -> Number | None:
-    """A cell as a figure; None for any other text. `comma`: the cell has a decimal comma."""
-    if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
-        return Number(Decimal(text))
-    match = _FIGURE.fullmatch(without_mark(text.strip()))
-    if not match or bool(match["open"]) != bool(match["close"]):
-        return None
-    figure = match["figure"]
-    if not (_COMMA if comma else _PLAIN).fullmatch(figure):
-        return None
-    if re.search(r"^0\d", figure) or (match["before"] and match["after"]):
-        return None
-    figure = re.sub(r"['’\u00a0\u202f ]", "", figure)
-    figure = figure.replace(".", "").replace(",", ".") if comma else figure.replace(",", "")
-    negative = (match["sign"] or match["sign2"] or "+") in "-−–" or match["open"]
-    unit = match["before"] or match["after"] or ""
-    if match["before"] and unit not in CURRENCIES and unit.lower() not in UNITS:
-        return None
-    return Number(
-        -Decimal(figure) if negative else Decimal(figure), UNITS.get(unit.lower(), CURRENCIES.get(unit, unit))
-    )
-
-
-def _figure_of(text: str) -> str:
-    match = _FIGURE.fullmatch(without_mark(text.strip()))
-    return match["figure"] if match else ""
-
-
-@lru_cache(maxsize=1 << 16)
-def day_of(text: str) -> str | None:
-    """A cell as a day, month or year in the form 2025-03-14; None for any other text."""
-    fact = next(dates(text), None)
-    if fact is None or fact.kind != "date" or fact.text.strip() != text.strip(" ."):
-        return None
-    year, month, day = fact.date
-    if year is None or month is None:
-        return None
-    return "-".join(f"{part:0{4 if n == 0 else 2}d}" for n, part in enumerate((year, month, day)) if part)
-
-
 # -- from passages -----------------------------------------------------------------------------------------------------
 
 
@@ -366,3 +283,144 @@ class _Growing:
             left_out=str(about.get("left_out") or ""),
             doubts=doubts,
         )
+
+
+# -- large tables, while they are read --------------------------------------------------------------------------------
+
+PART: Final = 1 << 14  # rows a part
+TABLE_ROWS: Final = "table_rows"  # in the metadata of what tells of a large table: how many rows it has
+SHOWN: Final = 1_000  # values of a column that its profile has at most
+_TOLD: Final = 20  # values that are told of a column at most
+
+
+class Profile(NamedTuple):
+    """What a column holds: `low` and `high` of figures and dates, as written, and the first of its values."""
+
+    name: str
+    kind: Kind = "text"
+    unit: str = ""
+    comma: bool = False
+    years: bool = False
+    distinct: int = 0
+    low: str = ""
+    high: str = ""
+    first: tuple[str, ...] = ()
+
+    def said(self) -> str:
+        """The column in a line."""
+        if self.distinct <= _TOLD:
+            return f"{self.name}: {', '.join(filter(None, self.first))}"
+        between = (
+            f", from {self.low} to {self.high}" if self.low else f", such as {', '.join(self.first[: _TOLD // 4])}"
+        )
+        return f"{self.name}: {self.distinct:,} different values{between}"
+
+
+class Packed(NamedTuple):
+    """Values of a column in the rows of a part."""
+
+    column: int
+    part: int
+    data: bytes
+
+
+@dataclass
+class Columns:
+    """A table of many rows; a row of its totals is kept apart."""
+
+    sample: int = 0
+    """How many of its rows, the first, are passages too."""
+    first: int = 1
+    """The number of its first row in the file."""
+    rows: int = 0
+    profiles: list[Profile] = field(default_factory=list)
+    parts: list[Packed] = field(default_factory=list)
+    totals: list[dict[str, str]] = field(default_factory=list)
+    doubts: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[dict[str, str], Iterable[str]]], sample: int, first: int = 1) -> "Columns":
+        """The table of all rows, each with what is in doubt of it, in sentences."""
+        made, growing, part = cls(sample, first), dict[str, _OpenColumn](), list[dict[str, str]]()
+        for values, doubts in rows:
+            made.doubts.update(dict.fromkeys(doubts))
+            if TOTAL.fullmatch(next(iter(values.values()), "").strip(" :*")):
+                made.totals.append(values)
+                continue
+            part.append(values)
+            if len(part) == PART:
+                made._pack(part, growing)
+                part = []
+        if part:
+            made._pack(part, growing)
+        made.profiles = [column.profile(name) for name, column in growing.items()]
+        return made
+
+    def _pack(self, rows: list[dict[str, str]], growing: "dict[str, _OpenColumn]") -> None:
+        for name in {name: None for row in rows for name in row}:
+            growing.setdefault(name, _OpenColumn(late=self.rows > 0))
+        for number, (name, column) in enumerate(growing.items()):
+            values = [row.get(name, "") for row in rows]
+            column.add(name, values)
+            self.parts.append(Packed(number, self.rows // PART, packed(values)))
+        self.rows += len(rows)
+
+    def text(self) -> str:
+        """How many rows there are, and a line for each column."""
+        return "\n".join([f"A table of {self.rows:,} rows.", *(profile.said() for profile in self.profiles)])
+
+
+def packed(values: Iterable[str]) -> bytes:
+    """Values, which have no line breaks, as few bytes."""
+    return zlib.compress("\n".join(values).encode("utf-8", "surrogatepass"), 3)
+
+
+def unpacked(data: bytes) -> str:
+    """The values of a part, a line each."""
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
+class _OpenColumn:
+    """What is known of a column so far."""
+
+    def __init__(self, *, late: bool) -> None:
+        self.hashes: list[Any] = [np.array([hash("")])] if late else []
+        self.first: dict[str, None] = {}
+        self.read: Column | None = None
+        self.ends: list[tuple[Any, str]] = []
+        self.years = True
+
+    def add(self, name: str, values: list[str]) -> None:
+        """Take in the values of a part; a column is of a kind where every part is."""
+        self.hashes.append(np.unique(np.fromiter(map(hash, values), dtype=np.int64, count=len(values))))
+        column = read_column(name, values)
+        for value in column.values if len(self.first) < SHOWN else ():
+            self.first.setdefault(value)
+        if all(value.casefold() in MISSING for value in column.values):
+            return
+        self.read, self.years = _joined(self.read or column, column), self.years and column.years
+        if column.kind in ("number", "date"):
+            known = [(k, v) for k, v in zip(column.known, column.values, strict=True) if k is not None]
+            ends = [*self.ends, *known] if self.ordered else []
+            self.ends = [choose(ends, key=lambda end: end[0]) for choose in (min, max)] if ends else []
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its values have a least and a largest."""
+        return self.read is not None and self.read.kind in ("number", "date")
+
+    def profile(self, name: str) -> Profile:
+        """What the whole column holds."""
+        distinct = len(np.unique(np.concatenate(self.hashes)))
+        first = tuple(self.first)[:SHOWN]
+        if self.read is None:
+            return Profile(name, distinct=distinct, first=first)
+        read, (low, high) = self.read, (self.ends[0][1], self.ends[1][1]) if self.ordered and self.ends else ("", "")
+        years = read.kind == "number" and self.years
+        return Profile(name, read.kind, read.unit, read.comma, years, distinct, low, high, first)
+
+
+def _joined(one: Column, two: Column) -> Column:
+    """What a column is of which parts are these."""
+    alike = one.kind == two.kind and one.comma == two.comma and len({one.unit, two.unit} - {""}) < 2
+    return (one if one.unit else two) if alike else read_column(one.name, ["text", "words"])
