@@ -6,6 +6,7 @@ model. Sources and chunks are strings, LangChain documents, or objects with text
 """
 
 import logging
+import re
 from asyncio import gather, to_thread
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,8 +87,8 @@ def _parts(config: ModelConfig) -> Parts:
 
 
 def _model(name: str) -> str:
-    """A chat model's name; one without a provider, as the founding documents write it, is a model of Ollama."""
-    return name if ":" in name else f"ollama:{name}"
+    """A chat model's name; one without a provider (``llama3.2``, ``llama3.2:1b``) is a model of Ollama."""
+    return name if re.match(r"[a-z_]+:", name) else f"ollama:{name}"
 
 
 def _as_context(context: str | Iterable[Any]) -> list[Passage]:
