@@ -385,15 +385,22 @@ def nearest(
     """
     new = set(content_words(written)) - set(content_words(question))
 
+    def share(text: str) -> float:
+        return len(new & set(content_words(text))) / len(new) if new else 0.0
+
     def shared(s: Scored) -> float:
-        return len(new & set(content_words(f"{s.candidate.opener} {s.candidate.text}"))) / len(new) if new else 0.0
+        return share(f"{s.candidate.opener} {s.candidate.text}")
 
     def sure(s: Scored) -> float:
         return ranker.sure(certainty(ranking, s))
 
+    def key(s: Scored) -> tuple[float, float, float]:
+        # Words of the sentence before a candidate count, and less than its own.
+        return shared(s) * (sure(s) if several else 1.0), 0.0 if several else share(s.candidate.text), s.score
+
     if not ranking.scored:
         return dict.fromkeys(REWORDED, 0.0) | {"bias": 1.0}
-    near = max(ranking.scored, key=lambda s: (shared(s) * (sure(s) if several else 1.0), s.score))
+    near = max(ranking.scored, key=key)
     best = set(content_words(ranking.scored[0].answer))
     return {
         "bias": 1.0,

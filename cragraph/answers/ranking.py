@@ -268,7 +268,8 @@ def certainty(ranking: Ranking, chosen: Scored) -> dict[str, float]:
     """The features for the probability of a candidate: its own, and the distance to the next different answer."""
     own = normalised(chosen.answer)
     others = ((s, normalised(s.answer)) for s in ranking.scored if s is not chosen)
-    rival = next((s for s, other in others if other not in own and own not in other), None)
+    # A candidate without an answer of its own is no part of another's.
+    rival = next((s for s, other in others if other not in own and (not own or own not in other)), None)
     margin = _logit(chosen.score) - _logit(rival.score) if rival else 0.0
     features = {**chosen.features, "margin": _squash(margin), "alone": 0.0 if rival else 1.0}
     return {name: features[name] for name in CERTAINTY}

@@ -141,7 +141,10 @@ async def test_a_model_is_named_as_in_the_documents_without_a_provider(
         reply = await chat_with_verification("What was revenue in 2023?", workspace, "llama3.2")
         assert (reply["model"], "$383 billion" in reply["content"]) == ("llama3.2", True)
         assert verify_response("", TRUE, TRUE, "llama3.2:latest").is_grounded
-        assert {request.body["model"] for request in server.requests if "model" in request.body} == {"llama3.2", "llama3.2:latest"}
+        assert {request.body["model"] for request in server.requests if "model" in request.body} == {
+            "llama3.2",
+            "llama3.2:latest",
+        }
 
 
 async def test_chat_with_verification_answers_from_a_workspace(workspace: str) -> None:
