@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from cragraph.language.cells import SEPARATOR
 from cragraph.language.lexicon import YEAR, pattern
+from cragraph.language.markers import without_mark
 from cragraph.language.questions import Question
-from cragraph.language.sentences import sentence_spans
+from cragraph.language.sentences import STAMP, sentence_spans
 from cragraph.language.words import content_words, terms, weight
 from cragraph.protocols import Embeddings
 from cragraph.types import Passage
@@ -196,7 +197,7 @@ def _is_header(row: str) -> bool:
     if 2 * sum(": " in cell for cell in cells) > len(cells):
         # Every cell carries the name of its column: "Day: Monday | Hours: closed".
         return False
-    values = (cell.rpartition(": ")[2].strip() for cell in cells if ": " in cell)
+    values = (without_mark(cell.rpartition(": ")[2].strip()) for cell in cells if ": " in cell)
     return not any(map(_CELL.match, values)) and all(_YEAR.fullmatch(cell) for cell in cells if _CELL.match(cell))
 
 
@@ -216,8 +217,9 @@ def _may_state(text: str) -> bool:
         return False
     name, _, value = plain.partition(": ")
     words = plain.split()
-    clause = len(words) >= 4 and sum(word[:1].islower() for word in words) > len(words) / 2
-    return bool(name and value.strip()) or clause
+    small = sum(word[:1].isalpha() and not word[:1].isupper() for word in words)  # letters of some scripts have no case
+    clause = len(words) >= 4 and small > len(words) / 2
+    return bool(name and value.strip()) or clause or STAMP.match(plain) is not None
 
 
 def _is_heading(text: str) -> bool:

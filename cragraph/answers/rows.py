@@ -3,7 +3,7 @@ question."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -30,7 +30,9 @@ _SHARE: Final = re.compile(r"%|per ?cent|pct|share|rate|ratio|proportion|anteil|
 _SUMS: Final = re.compile(
     r"\b(?:sub)?totals?\b|\b(?:average|mean|sum|overall|altogether|combined)\b|total_|_total|gesamt", re.I
 )
-_FIGURE: Final = re.compile(r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?")
+_AMOUNT: Final = r"[$€£]?\s?-?\d[\d,]*(?:\.\d+)?\s?(?:%|[A-Za-z€£$]{1,4})?"
+_FIGURE: Final = re.compile(rf"{_AMOUNT}(?: / {_AMOUNT})*")
+_CAPITAL: Final = re.compile(r"(?<=[^\W_] )[A-ZÄÖÜ][\w’'-]*")
 _PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-]*|of|and|de|von))*")
 SAME_QUESTION: Final = 0.5
 """Least similarity of two questions that ask the same: the product of the shares of each one's words in the other."""
@@ -106,7 +108,7 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
         read = row.moved(-candidate.start).cells if row else cells(candidate.text)
         if any(cell.name for cell in read):
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
-    looked = (_RowQuestion(question, rows).answer() for rows in tables.values())
+    looked = (_labelled(question, pool), *(_RowQuestion(question, rows).answer() for rows in tables.values()))
     best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
     return best if best and best.chance >= WORTH else None
 
@@ -151,15 +153,35 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
             yield text[start:end], tuple(below)
 
 
+def _labelled(question: Question, pool: Sequence[Candidate]) -> Lookup | None:
+    """The only value behind a label that the question names in whole: "what is the delivery day": `Delivery day: …`."""
+    asked = frozenset(asked_words(_phrased(question.text))) - _LIGHT
+    if not asked or question.kind in _IN_SENTENCES or _NOT.search(question.text):
+        return None
+    typed: Callable[[str], object] = _TYPED.get(question.kind, bool)
+    found: dict[str, Lookup] = {}
+    for one, cell in ((candidate, cell) for candidate in pool for cell in cells(candidate.text)):
+        groups = meant_by(cell.name) if cell.name else ()
+        rest = asked.difference(*groups, content_words(one.context))
+        if groups and not rest and typed(cell.value) and all(group[0] in asked for group in groups):
+            found.setdefault(cell.value.casefold(), Lookup((one,), CERTAIN, (cell.place,)))
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _phrased(question: str) -> str:
+    """The question with each phrase for a deed as the word for it."""
+    for phrase, word in _PHRASES:
+        question = phrase.sub(word, question)
+    return question
+
+
 class _RowQuestion:
     """One question asked of the rows of one table."""
 
     def __init__(self, question: Question, rows: Sequence[tuple[Candidate, Sequence[Cell]]]) -> None:
         self.question, self.rows = question, rows
-        asked = question.text
-        for phrase, word in _PHRASES:
-            asked = phrase.sub(word, asked)
-        self.words = frozenset(asked_words(asked))
+        self.words = frozenset(asked_words(_phrased(question.text)))
+        self.names = self.words.union(content_words(" ".join(_CAPITAL.findall(question.text))))
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
         self.dates = [fact for fact in dates(question.text) if fact.kind == "date" and fact.date[1]]
@@ -167,12 +189,19 @@ class _RowQuestion:
         self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
         self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
         self.column_words = frozenset().union(*self.words_for.values())
-        about = rows[0][0].context.replace("_", " ").replace("-", " ")
-        self.about = frozenset(content_words(about)) if about else frozenset()
+        self.above = {candidate.context: self._told_by(candidate.context) for candidate, _ in rows}
+        self.about = frozenset[str]().union(*self.above.values())
         self.values = defaultdict[str, list[str]](list)
         for cell in (cell for _, row in rows for cell in row):
             self.values[cell.name].append(cell.value)
         self.flags = {name for name in self.columns if self._is_flag(name)}
+
+    def _told_by(self, context: str) -> frozenset[str]:
+        """The words that title and headings account for: "Visitors" says who visited."""
+        told = content_words(context.replace("_", " ").replace("-", " ")) if context else ()
+        others = (self.others[word] for word in told if word in self.others)
+        begun = (w for w in self.words if len(w) > 4 and any(word.startswith(w) for word in told))
+        return frozenset(told).union(others, begun)
 
     def answer(self) -> Lookup | None:
         """The rows that account for most of the question."""
@@ -205,7 +234,7 @@ class _RowQuestion:
         The whole row is given if the column name says nothing, as in "By for the edger: Joss Whitlow".
         """
         naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
-        if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming or self.question.wants_all:
+        if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming:
             return fit.row
         return replace(fit.row, said=said(fit.cell, naming, self.question.text))
 
@@ -228,7 +257,7 @@ class _RowQuestion:
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
         chance, names = (
-            self._chance(named, whole, cell is not None or self.question.wants_rows),
+            self._chance(named | self.above[candidate.context], whole, cell is not None or self.question.wants_rows),
             tuple(row[place] for place in sorted(naming)),
         )
         doubted = cell is not None and self._by_unit(cell.name)
@@ -252,7 +281,7 @@ class _RowQuestion:
             return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
         if _is_flag(cell.value):
             return frozenset()
-        own = cell.words & self.words
+        own = cell.words & self.names
         others = frozenset(self.others[w] for w in cell.words - own if w in self.others)
         if len(own) + len(others) == len(cell.words):
             return own | others
@@ -275,7 +304,8 @@ class _RowQuestion:
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
             # "80" may be a code, unless its column is asked for by name.
-            if typed(value) or (fits and not code) if typed else not code or (value.isdigit() and self._is_named(name)):
+            named = typed(value) or self._is_called(name, value) if typed else value.isdigit() and self._is_named(name)
+            if named or (not code and (fits or not typed)):
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
@@ -299,13 +329,18 @@ class _RowQuestion:
             return not dated and "year" not in named and not held
         return True
 
+    def _is_called(self, column: str, value: str) -> bool:
+        """Whether a cell is a name, and the question for a person names its column in whole."""
+        known = self.question.kind is Kind.PERSON and _PROPER.fullmatch(value) and self.columns[column]
+        return bool(known) and all(group[0] in self.words for group in self.columns[column])
+
     def _is_named(self, column: str) -> bool:
         """Whether the question has a word of a column's heading."""
         return any(group[0] in self.words for group in self.columns[column])
 
     def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT
-        unsaid = sum(map(weight, heavy - accounted - self.about)) / (sum(map(weight, heavy)) or 1.0)
+        unsaid = sum(map(weight, heavy - accounted)) / (sum(map(weight, heavy)) or 1.0)
         if unsaid >= MOST_UNSAID:
             return 0.0
         chance = CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
@@ -317,6 +352,7 @@ def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], chance: float, dep
     return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, chance), places, depth)
 
 
+_IN_SENTENCES: Final = frozenset((Kind.YES_NO, Kind.REASON, Kind.MANNER, Kind.LIST))
 _LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
 
 _PHRASES: Final = tuple(

@@ -5,11 +5,13 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from cragraph.documents.clean import DEFAULT, Limits, clean, plain_encoding, read_text
@@ -57,6 +59,17 @@ def _read_pdf(path: Path, limits: Limits) -> Iterator[Draft]:
     return drafts
 
 
+def _attached(name: str, data: bytes, limits: Limits) -> Sequence[Draft]:
+    """The drafts of a file attached to a mail; none for a mail and for a file that cannot be read."""
+    with TemporaryDirectory(prefix="cragraph-") as folder, suppress(DocumentError):  # the mail itself still goes in
+        path = Path(folder, f"attached{Path(name).suffix}")
+        path.write_bytes(data)
+        found = next(discover(path))
+        if isinstance(found, Found) and found.format not in ("eml", "mbox"):
+            return [*load(path, limits=limits)]
+    return []
+
+
 FORMATS: Final = (
     Format("md", ".md .markdown", draft=markdown.draft),
     Format("txt", ".txt .text", draft=plain.draft),
@@ -66,8 +79,8 @@ FORMATS: Final = (
     Format("docx", ".docx", docx.read, textual=False),
     Format("pptx", ".pptx", pptx.read, textual=False),
     Format("xlsx", ".xlsx .xlsm", xlsx.read, textual=False),
-    Format("eml", ".eml .mht .mhtml", eml.read),
-    Format("mbox", ".mbox", eml.read_box),
+    Format("eml", ".eml .mht .mhtml", lambda path, limits: eml.read(path, limits, _attached)),
+    Format("mbox", ".mbox", lambda path, limits: eml.read_box(path, limits, _attached)),
     Format("epub", ".epub", epub.read, textual=False),
     Format("csv", ".csv .tsv", delimited.read),
     Format("json", ".json", json.read),

@@ -80,6 +80,12 @@ class Package(zipfile.ZipFile):
         return stated(self.xml(parts[0])) if parts else {}
 
 
+def count_of(element: Any, name: str, *, least: int = 1, most: int = 10**9) -> int:
+    """The number in an attribute, such as that of the columns a cell covers; 1 if there is none."""
+    value = element.get(name) or "1"
+    return max(least, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1
+
+
 def grid_of(rows: Iterable[Iterable[tuple[str, int, bool]]], limits: Limits) -> list[list[str]]:
     """A grid from rows of cells: each a text, the number of spanned columns, and whether it continues the cell above.
 

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, islice, pairwise, takewhile
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -12,7 +12,8 @@ from cragraph.documents.cell_format import Amount
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Reading, Record, Scalar, grouped, record_draft, text_field
-from cragraph.documents.table_text import is_heading, is_number, is_year
+from cragraph.documents.table_text import is_form, is_heading, is_number, is_year, pairs_of
+from cragraph.language.cells import MISSING
 
 _CURRENCY = re.compile(r"[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|INR|CAD|AUD)\b")
 _LONGEST_AMOUNT = 24
@@ -33,6 +34,7 @@ MIXED: Final = "Amounts in “{column}” are in {units}: they cannot be added u
 TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
 )
+TWO_HEADINGS: Final = "Two lines above these rows may name their columns; the second was taken."
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
@@ -142,6 +144,7 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
     source = iter(rows)
     ahead: deque[SheetRow] = deque()
     names: dict[int, str] = {}
+    form, doubts, whole = list[int](), tuple[str, ...](), None
     caption, above, fresh, number = "", list[SheetRow](), True, 0
     while True:
         while len(ahead) <= _HEADINGS and (following := next(source, None)) is not None:
@@ -152,7 +155,7 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
         blank = not row.cells or row.number > number + 1
         number = row.number
         if blank:
-            fresh = True
+            fresh, form, doubts = True, [], ()
             if names:
                 yield from (_record(one, {}, caption) for one in above)
                 above = []
@@ -162,19 +165,90 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
         if column and ahead and is_heading([*map(str, row.cells.values())]) and all(len(o.cells) < 2 for o in ahead):
             names, fresh = _names([row]), False
             continue
-        if fresh and len(row.cells) == 1 and len(above) < _LINES_ABOVE:
-            above.append(row)
+        count = _heading_rows(row, ahead, known=bool(names)) if fresh else 0
+        over = fresh and count < 2 and _is_line_above(row, ahead)
+        if (over or (fresh and len(row.cells) == 1)) and len(above) < _LINES_ABOVE:
+            above, doubts = [*above, row], (TWO_HEADINGS,) if over and len(row.cells) == len(ahead[0].cells) else ()
             continue
-        if fresh and (count := _heading_rows(row, ahead, known=bool(names))):
+        if fresh and (starts := _side_by_side(row, ahead)):
+            beside = [*above, row]
+            while ahead and ahead[0].cells and ahead[0].number == beside[-1].number + 1:
+                beside.append(ahead.popleft())
+                ahead.extend(islice(source, 1))
+            above, number = [], beside[-1].number
+            for first, last in pairwise([*starts, max(max(one.cells) for one in beside) + 1]):
+                yield from records((_part(one, first, last) for one in beside), limits, lists=lists)
+            continue
+        form = form or (_form([row, *ahead]) if fresh and not names else [])
+        if count and not form:
             headings = [row, *(ahead.popleft() for _ in range(count - 1))]
-            names, number = _names(headings), headings[-1].number
+            names, number, whole = _names(headings), headings[-1].number, None
             caption, above, fresh = " · ".join(str(text) for one in above for text in one.cells.values()), [], False
             continue
         yield from (_record(one, {}, caption) for one in above)
         above, fresh = [], False
         limits.check("fields", len(row.cells), "columns")
-        yield _record(row, names, caption)
+        if form:
+            pairs = pairs_of([str(row.cells.get(column, "")) for column in form])
+            yield _record(row, {}, caption)._replace(values=dict(pairs))
+            continue
+        whole = whole or row
+        row = _labelled(row, whole) if names and (row.spans or min(row.cells) > min(whole.cells)) else row
+        record = _record(row, names, caption)
+        yield record._replace(doubts=(*record.doubts, *doubts)) if doubts else record
     yield from (_record(one, {}, caption) for one in above)
+
+
+def _texts(row: SheetRow) -> list[str]:
+    return [str(cell) for cell in row.cells.values()]
+
+
+def _is_line_above(row: SheetRow, below: Sequence[SheetRow]) -> bool:
+    """Whether a row stands above headings: they have more cells, as the figures below them have, or they are words in
+    several columns that else hold figures."""
+    rest = [one.cells for one in islice(below, 1, None) if one.cells]
+    if not rest or below[0].number != row.number + 1 or not is_heading(_texts(below[0])):
+        return False
+    heads = below[0].cells
+    if row.cells.keys() != heads.keys():
+        return row.cells.keys() < heads.keys() >= rest[0].keys() > row.cells.keys() and _has_figures(below[1])
+    words = [str(word).casefold() for c, word in heads.items() if all(is_number(str(one.get(c, ""))) for one in rest)]
+    return len(rest) > 1 < len(words) and not MISSING.intersection(words) and len({*words}) == len(words)
+
+
+def _side_by_side(row: SheetRow, below: Sequence[SheetRow]) -> list[int]:
+    """The first columns of tables side by side with an empty column between: under a title each, or with the same
+    headings; else empty."""
+    heads = below[0] if below and row.cells.keys() < below[0].cells.keys() else row
+    starts = [column for column in heads.cells if column - 1 not in heads.cells]
+    texts = {(*_texts(_part(heads, a, b)),) for a, b in pairwise([*starts, max(heads.cells) + 1])}
+    fits = len(starts) > 1 and all(column + 1 in heads.cells for column in starts) and is_heading(_texts(heads))
+    return starts if fits and (len(texts) == 1 if heads is row else starts == [*row.cells]) else []
+
+
+def _part(row: SheetRow, first: int, last: int) -> SheetRow:
+    """The columns from `first` to before `last` of a row."""
+    return row._replace(cells={column: cell for column, cell in row.cells.items() if first <= column < last})
+
+
+def _form(rows: Sequence[SheetRow]) -> list[int]:
+    """The columns of a form, labels and values in turn; empty for any other rows."""
+    filled = [*takewhile(lambda row: row.cells, rows)]
+    columns = sorted({column for row in filled for column in row.cells})
+    grid = [[str(row.cells.get(column, "")) for column in columns] for row in filled]
+    labelled = grid[0][0].endswith(":") or not is_heading(grid[0])
+    return columns if len(grid) > 1 and labelled and is_form(grid) else []
+
+
+def _labelled(row: SheetRow, whole: SheetRow) -> SheetRow:
+    """A row; the label of a sum that stands in or over columns of figures, left of the sum, is moved to the first
+    column. `whole` is a row with all cells."""
+    first, to = min(row.cells), min(whole.cells)
+    covered = range(first, first + row.spans.get(first, 1))
+    if is_number(str(row.cells[first])) or not any(is_number(str(whole.cells.get(column, ""))) for column in covered):
+        return row
+    cells = {to: row.cells[first], **{column: cell for column, cell in row.cells.items() if column != first}}
+    return row._replace(cells=cells, spans=_NONE)
 
 
 def _record(row: SheetRow, names: Mapping[int, str], caption: str) -> Record:

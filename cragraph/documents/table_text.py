@@ -30,6 +30,8 @@ class TextTable:
     headers: int = 0
     caption: str = ""
     names: Sequence[str] = ()
+    pairs: bool = False
+    """Whether the cells of a row are labels and values in turn."""
 
 
 def is_number(cell: str) -> bool:
@@ -56,32 +58,80 @@ def is_heading(row: Sequence[str]) -> bool:
 
 def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> TextTable:
     """A table of the non-empty rows. The first `marked` rows are headings; else the first row if it can be one, and the
-    second too if it divides the first row's names."""
+    second too if it divides the first row's names. A single text above the headings is a caption."""
     rows = [row for row in grid if any(row)]
-    marked = sum(any(row) for row in grid[:marked]) or int(len(rows) > 1 and is_heading(rows[0]) and not _is_form(rows))
-    return TextTable(rows, headers=2 if marked == 1 and _parts_first(rows) else marked, caption=caption)
+    marked = sum(any(row) for row in grid[:marked])
+    if not marked and is_form(rows):
+        return TextTable(rows, caption=caption, pairs=True)
+    if len(rows) > 2 > marked and {*rows[0]} - {""} == {rows[0][0]} and len({*rows[1]}) > 2 and is_heading(rows[1]):
+        caption, rows, marked = f"{caption} {rows[0][0]}".strip(), rows[1:], 0
+    marked = marked or int(len(rows) > 1 and is_heading(rows[0]))
+    if marked == 1 and (upper := _upper_headings(rows)):
+        marked, rows[0] = 2, upper
+    return TextTable([*rows[:marked], *_labels_first(rows[marked:])], headers=marked, caption=caption)
 
 
-def _is_form(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are labels and values: of two columns, the second has figures in one row and words in another."""
-    values = [row[1] for row in rows[1:] if len(row) == 2 and row[1]]
-    figures = [any(map(str.isdigit, value)) for value in values]
-    several = (len(value.split()) > 1 or "@" in value for value in values if not any(map(str.isdigit, value)))
-    return {len(row) for row in rows} == {2} and any(figures) and any(several)
+def table_of_tabs(lines: Sequence[str]) -> TextTable | None:
+    """The table of lines with tabs between cells, one tab or several; None if lines differ in cells or nothing names
+    them."""
+    for tabs in ("\t", "\t+"):
+        grid = [[cell.strip() for cell in re.split(tabs, line.strip(" "))] for line in lines]
+        if len({len(row) for row in grid}) == 1 and len(grid) > 1:
+            columns = [column for column in zip(*grid, strict=True) if any(column)]
+            table = table_of([*zip(*columns, strict=True)])
+            return table if len(columns) > 1 and (table.headers or table.pairs) else None
+    return None
 
 
-def _parts_first(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the second row divides the names of the first: it has no figures, the third row has some, and cells of
-    the first row span several columns or leave some without a name."""
-    if len(rows) < 3 or not is_heading(rows[1]) or not any(map(is_number, rows[2])):
+def is_form(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are labels and values in turn, one or two pairs a row: most labels end in a colon, or the values
+    have figures in one row and words in another."""
+    width = max(map(len, rows), default=0)
+    labels = [label for row in rows for label in row[::2] if label]
+    if width not in (2, 4) or len({*labels}) < len(labels) or any(map(is_number, labels)):
         return False
+    if 2 * sum(label.endswith(":") for label in labels) > len(labels):
+        return True
+    values = [[row[n] for row in rows[1:] if n < len(row) and row[n]] for n in range(1, width, 2)]
+    mixed = all(len({_has_digit(value) for value in column}) > 1 for column in values)
+    if width == 4:
+        return mixed and not _has_digit("".join(labels))
+    return mixed and any(len(value.split()) > 1 or "@" in value for value in values[0] if not _has_digit(value))
+
+
+def pairs_of(row: Sequence[str]) -> list[tuple[str, str]]:
+    """The labels and values of a row of a form."""
+    pairs = zip(row[::2], [*row[1::2], ""], strict=False)
+    return [(label.rstrip(" :"), value) for label, value in pairs if label or value]
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """The rows; the label of a sum that stands in a column of figures, left of it, is moved to the first column."""
+    whole = next((row for row in rows if row[0]), [])
+    for row in rows:
+        first = next(n for n, cell in enumerate(row) if cell)
+        beside = first and first < len(whole) and is_number(whole[first]) and not is_number(row[first])
+        yield [row[first], *[""] * first, *row[first + 1 :]] if beside else row
+
+
+def _upper_headings(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first row's headings over the second's, if it divides them: it has no figures, the third row has some, and
+    cells of the first span columns or leave some without a name. Else empty."""
+    if len(rows) < 3 or not is_heading(rows[1]) or not any(map(is_number, rows[2])):
+        return []
     top = [" ".join(cell.split()) for cell in rows[0]]
+    pairs = [*zip(top, rows[1], strict=False)]
+    bare = any(not a and b for a, b in pairs) and (top[0] == rows[1][0] or any(a and not b for a, b in pairs))
     named = [cell for cell in top[1:] if cell]
-    spanned = any(a == b for a, b in pairwise(named))
-    beside = any(not a and b for a, b in zip(top, rows[1], strict=False)) and any(
-        a and not b for a, b in zip(top, rows[1], strict=False)
-    )
-    return len(named) > 0 and (spanned or beside)
+    if not named or not (bare or any(a == b for a, b in pairwise(named))):
+        return []
+    for column in range(2, min(len(top), len(rows[1]))):
+        top[column] = top[column] or (top[column - 1] if rows[1][column] else "")
+    return top
 
 
 def full_names(table: TextTable) -> list[str]:
@@ -123,6 +173,9 @@ def row_lines(table: TextTable, *, labelled: bool | None = None) -> Iterator[tup
     With `labelled` the first column names the row and goes without its heading. None decides by the cells: the first
     column is a label if the other columns hold amounts, or if it has no heading.
     """
+    if table.pairs:
+        yield from (written((label, value or label, not value) for label, value in pairs_of(row)) for row in table.rows)
+        return
     names = column_names(table)
     body = table.rows[table.headers :]
     head = header_line(table)

@@ -215,12 +215,13 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
             if record:
                 # A column may have that name too; its values belong to the rows.
                 named = [str(about[key]) for key in ("title", "heading") if about.get(key) and key not in row.by_name]
-                title, key = " › ".join(dict.fromkeys(named)), ("", "records")
+                title = " › ".join(dict.fromkeys(named))
+                key = (title, "records")
                 place: tuple[object, ...] = (passage["doc_id"], about["row"])
             else:
                 title, key = _heading(passage, row.start), (passage["doc_id"], row.table)
                 place = (passage["doc_id"], passage["start_index"] + row.start)
-            # Tables are distinguished by their number; tables parsed from lines by heading and columns.
+            # Tables are distinguished by their number; those parsed from lines by heading and columns.
             own = found.setdefault((*key, "" if row.table.isdigit() else title), _Growing(passage, title))
             # A row that was cut into several chunks is joined again.
             before = own.rows.get(place)
@@ -256,7 +257,11 @@ class _Growing:
         names = dict.fromkeys(name for row in every for name in row.by_name)
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in names)
         first = every[0].cells[0].name
-        summing = [TOTAL.fullmatch(row.value(first).strip(" :*")) is not None for row in every]
+        summing: list[bool] = []
+        for before, row in zip([every[0], *every], every, strict=False):
+            # A tax below a subtotal lacks the cells of an item too.
+            goes_on = any(summing[-1:]) and row.by_name.keys() == before.by_name.keys() < names.keys()
+            summing.append(goes_on or TOTAL.fullmatch(row.value(first).strip(" :*")) is not None)
         rows = [row for row, sums in zip(every, summing, strict=True) if not sums]
         totals = [row for row, sums in zip(every, summing, strict=True) if sums]
         names = dict.fromkeys(name for row in rows for name in row.by_name)

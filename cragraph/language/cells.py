@@ -48,8 +48,8 @@ class Header(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The words with a capital."""
-        return self.words[:1].upper() + self.words[1:]
+        """The words with a capital; "pH" is written so."""
+        return self.words if self.words[1:2].isupper() else self.words[:1].upper() + self.words[1:]
 
 
 @lru_cache(maxsize=4096)
@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
 @lru_cache(maxsize=1024)
 def meant_by(heading: str) -> tuple[tuple[str, ...], ...]:
     """For each word of a column's heading its synonyms, the word itself first."""
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading)
+    plain = re.sub(r"(?<=[a-z]{2})(?=[A-Z])|_", " ", heading)
     own = content_words(plain)
     return tuple((word, *(other for group in MEANINGS if word in group for other in group)) for word in own)
 

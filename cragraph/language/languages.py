@@ -21,8 +21,8 @@ _SMALL: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, wor
 _ASKED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["asked_in"].items()}
 _OPENED: Final[Mapping[str, frozenset[str]]] = {name: listed(words) for name, words in LEXICON["opened_in"].items()}
 _BOTH: Final = listed(LEXICON["both"]["words"])
-_WORD: Final = re.compile(r"(?<!\w)(?![cdjlmnst](?!['’]))[^\W\d_]+(?!\w)")
-"""A word, but no part of a name such as `volume_l`, and no single letter before a French apostrophe."""
+_WORD: Final = re.compile(r"(?<!\w)(?![cdjlmnst](?!['’]))[^\W\d_]+(?!\w|: )")
+"""A word, but no part of a name such as `volume_l`, no label, and no single letter before a French apostrophe."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _SIGN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -206,6 +206,8 @@ _ALONE: Final = re.compile(
     r"|[ \t]*\*\*[^*\n]+\*\*:?[ \t]*$|[ \t]*__[^_\n]+__:?[ \t]*$"  # bold line as a heading
     r"|[ \t]*[-=_*~]{3,}[ \t]*$"  # rule or underline
 )
+STAMP: Final = re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ")
+"""The time at the head of a line of a log."""
 _ROW: Final = re.compile(r"[ \t]*\||[^|\n]*[^|\s][ \t]\|[ \t][^|\n]*\|")
 _FIELD: Final = r"[^\W\d_][^;:|\n]{0,40}: [^;|\n]+"
 _FIELDS: Final = re.compile(rf"[ \t]*{_FIELD}(?:(?:;|[ \t]\|)[ \t]{_FIELD})+$")
@@ -287,7 +289,7 @@ def _is_row(line: str) -> bool:
 def _breaks(text: str, previous: tuple[int, int], line: tuple[int, int]) -> bool:
     """Whether the line break between two lines of text is a hard one."""
     new = text[line[0] : line[1]]
-    if _ITEM.match(new) or _ALONE.match(new) or _is_row(new):
+    if _ITEM.match(new) or _ALONE.match(new) or STAMP.match(new) or _is_row(new):
         return True
     old = text[previous[0] : previous[1]].strip()
     if bool(_QUOTE.match(new)) != old.startswith(">"):

@@ -163,10 +163,12 @@ class _Engine:
             costs = "costs" if len(total.rows) == 1 else "cost"
             text = f"{rows[:1].upper()}{rows[1:]} {costs} {shown(total.value, column)} in all{more}"
         made = self._made(text, total.value, column.unit, total, chance)
-        own = {t for row in self.table.totals if (t := number_of(row.get(column.name, "")))}
-        if own and not self.own["where"] and total.value not in {t.value for t in own}:
-            stated = " or ".join(sorted(row.get(column.name, "") for row in self.table.totals))
-            made["doubts"] = [*made.get("doubts", []), f"The table itself states a total of {stated}."]
+        stated = {row[column.name]: next(iter(row.values())) for row in self.table.totals if column.name in row}
+        whole = {figure for figure, name in stated.items() if not re.match("sub|.*(?:average|mean)", name, re.I)}
+        known = {t.value for figure in whole or stated if (t := number_of(figure))}
+        if known and not self.own["where"] and total.value not in known:
+            stated_as = " or ".join(sorted(whole or stated))
+            made["doubts"] = [*made.get("doubts", []), f"The table itself states a total of {stated_as}."]
         return made
 
     def _extreme(self, chance: float) -> Computed:

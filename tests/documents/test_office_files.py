@@ -6,12 +6,13 @@ import pytest
 
 from cragraph.documents import load, split
 from lab.benchmarks.files.__main__ import ask
+from lab.benchmarks.files.grids import CASES as GRIDS
 from lab.benchmarks.files.office import CASES
 from tests.support.cases import cases
 
 READ = dict(cases("documents/office_files", "read"))
 
-BY_NAME = {case.name: case for case in CASES}
+BY_NAME = {case.name: case for case in (*CASES, *GRIDS)}
 
 
 @pytest.mark.parametrize("name", READ)

@@ -1,10 +1,11 @@
-"""Mail: subject, who wrote to whom and when, the text, and the names of what is attached; saved pages and mailboxes."""
+"""Mail: subject, who wrote to whom and when, the text, and the files attached; saved pages and mailboxes."""
 
 import codecs
 import mailbox
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from email import policy
 from email.message import MIMEPart
 from email.parser import BytesParser
@@ -14,28 +15,42 @@ from typing import Any
 from cragraph.documents.clean import Limits, guessed_encoding, one_line
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.html import write
-from cragraph.documents.formats.plain import PARAGRAPH
+from cragraph.documents.formats.plain import PARAGRAPH, with_rows
 from cragraph.errors import DocumentError
 
 _DEEPEST = 5  # mails attached to one another that are read
 
 
-def read(path: Path, limits: Limits) -> Iterator[Draft]:
-    """The whole mail as one draft, with the mails attached to it; of other attachments only the names."""
+Attached = Callable[[str, bytes, Limits], Sequence[Draft]]
+"""Reads an attached file by its name and its bytes; empty for a file that cannot be read."""
+
+
+def read(path: Path, limits: Limits, attached: Attached) -> Iterator[Draft]:
+    """The whole mail as one draft, with the mails attached to it; then the drafts of other files attached."""
     limits.check("characters", path.stat().st_size // 4, "characters at least")
     with path.open("rb") as file:
         if file.read(3) != codecs.BOM_UTF8:
             file.seek(0)
-        yield _draft(BytesParser(policy=policy.default).parse(file), limits)
+        yield from _drafts(BytesParser(policy=policy.default).parse(file), limits, attached)
 
 
-def read_box(path: Path, limits: Limits) -> Iterator[Draft]:
-    """The mails of a mailbox, each a draft; what is none is left out."""
+def read_box(path: Path, limits: Limits, attached: Attached) -> Iterator[Draft]:
+    """The mails of a mailbox with the files attached; what is no mail is left out."""
     limits.check("characters", path.stat().st_size // 40, "characters at least")
     with closing(mailbox.mbox(path, create=False)) as box:
         for key in box.iterkeys():
             with suppress(DocumentError):
-                yield _draft(BytesParser(policy=policy.default).parsebytes(box.get_bytes(key)), limits)
+                yield from _drafts(BytesParser(policy=policy.default).parsebytes(box.get_bytes(key)), limits, attached)
+
+
+def _drafts(mail: "MIMEPart[Any, Any]", limits: Limits, attached: Attached) -> Iterator[Draft]:
+    """The draft of a mail, and those of the files attached to it, each with its file's name."""
+    yield _draft(mail, limits)
+    for part in mail.walk():
+        name, data = one_line(part.get_filename() or ""), part.get_payload(decode=True)
+        if name and isinstance(data, bytes) and part.get_content_disposition() == "attachment":
+            for draft in attached(name, data, limits):
+                yield replace(draft, metadata={"title": name.rpartition(".")[0], **draft.metadata, "attached": name})
 
 
 def _draft(mail: "MIMEPart[Any, Any]", limits: Limits) -> Draft:
@@ -55,7 +70,7 @@ def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: in
         if text := _header(mail, name):
             writer.line(f"{name}: {text}")
     plain, page = (_text(part) if (part := mail.get_body((kind,))) else "" for kind in ("plain", "html"))
-    paragraphs = PARAGRAPH.findall(plain)
+    paragraphs = PARAGRAPH.findall(with_rows(plain))
     if page.strip() and not _is_all(plain, page, limits):
         write(page, writer, limits)
         paragraphs = []

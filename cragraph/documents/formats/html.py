@@ -11,8 +11,9 @@ from lxml import etree
 
 from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.documents.document import Draft, Writer
+from cragraph.documents.package import count_of
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
-from cragraph.documents.table_text import TextTable, table_of
+from cragraph.documents.table_text import TextTable, is_number, table_of
 from cragraph.language.facts import dates
 
 _UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
@@ -190,7 +191,7 @@ class _HtmlReader:
         parts = list(self._parts(tag, ("p", "div")))
         marker, parent = "-", tag.getparent()
         if parent is not None and parent.tag == "ol":
-            marker = f"{_count(parent, 'start', least=0) + self._items[parent]}."
+            marker = f"{count_of(parent, 'start', least=0) + self._items[parent]}."
             self._items[parent] += 1
         self._writer.item(settled("".join(part for part in parts if isinstance(part, str))), marker)
         for part in parts:
@@ -280,9 +281,9 @@ def read_table(table: Any, limits: Limits) -> TextTable:
         for cell in given:
             _fill(cells, from_above)
             text = _spaced(cell)
-            across, down = _count(cell, "colspan", most=limits.fields), _count(cell, "rowspan", most=len(rows))
+            across, down = count_of(cell, "colspan", most=limits.fields), count_of(cell, "rowspan", most=len(rows))
             for step in range(min(across, limits.fields + 1 - len(cells))):
-                shown = text if step == 0 or number < marked else ""
+                shown = text if step == 0 or number < marked or (number == 0 and not is_number(text)) else ""
                 if down > 1:
                     from_above[len(cells)] = (down - 1, shown)
                 cells.append(shown)
@@ -300,8 +301,3 @@ def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:
         if left > 1:
             from_above[len(cells)] = (left - 1, text)
         cells.append(text)
-
-
-def _count(tag: Any, name: str, *, least: int = 1, most: int = 10**9) -> int:
-    value = tag.get(name) or "1"
-    return max(least, min(int(value), most)) if value.isdecimal() and len(value) < 10 else 1

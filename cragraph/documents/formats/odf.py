@@ -13,7 +13,7 @@ from cragraph.documents.cell_format import Amount, plain
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading, Writer
 from cragraph.documents.formats.docx import UNDECIDED, counted, in_margins
-from cragraph.documents.package import Package, grid_of, package, stated
+from cragraph.documents.package import Package, count_of, grid_of, package, stated
 from cragraph.documents.records import Scalar
 from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled
@@ -179,14 +179,14 @@ class _Text:
     def _cells(self, row: Any) -> Iterator[tuple[str, int, bool]]:
         across = 0
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            times = min(_count(cell, "number-columns-repeated"), self._limits.fields + 1)
+            times = min(count_of(cell, f"{_TABLE}number-columns-repeated"), self._limits.fields + 1)
             if cell.tag == f"{_TABLE}covered-table-cell":
                 for _ in range(times):
                     if not across:
                         yield "", 1, True
                     across = max(0, across - 1)
                 continue
-            across = _count(cell, "number-columns-spanned") - 1
+            across = count_of(cell, f"{_TABLE}number-columns-spanned") - 1
             for _ in range(times):
                 yield " ".join(self._line(p) for p in cell.iter(f"{_T}p")), across + 1, False
 
@@ -201,7 +201,7 @@ class _Text:
 
     def _piece(self, part: Any, before: str) -> str:
         if part.tag == f"{_T}s":
-            return " " * min(_count(part, "c", _T), 100)
+            return " " * min(count_of(part, f"{_T}c"), 100)
         if part.tag in (f"{_T}tab", f"{_T}line-break"):
             return "\t" if part.tag.endswith("tab") else "\n"
         if part.tag == f"{_T}note":
@@ -230,11 +230,6 @@ class _Text:
                         part.tag = str(part.tag).rpartition("}")[2]
                     return str(formula(tree))
         return ""
-
-
-def _count(element: Any, name: str, space: str = _TABLE) -> int:
-    value = element.get(f"{space}{name}", "1")
-    return max(1, int(value)) if value.isdecimal() and len(value) < 10 else 1
 
 
 # -- sheets -----------------------------------------------------------------------------------------------------------
@@ -271,8 +266,11 @@ def _rows(table: Any, limits: Limits) -> tuple[list[SheetRow], list[Merged]]:
     for row in table.iter(f"{_TABLE}table-row"):
         cells, missing, faulty, column = dict[int, Scalar](), list[int](), list[int](), 0
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            times, value = _count(cell, "number-columns-repeated"), _value(cell)
-            down, across = _count(cell, "number-rows-spanned"), _count(cell, "number-columns-spanned")
+            times, value = count_of(cell, f"{_TABLE}number-columns-repeated"), _value(cell)
+            down, across = (
+                count_of(cell, f"{_TABLE}number-rows-spanned"),
+                count_of(cell, f"{_TABLE}number-columns-spanned"),
+            )
             if max(down, across) > 1:
                 merges.append(Merged(number + 1, column, number + down, column + across - 1))
             calculated = cell.get(f"{_TABLE}formula") is not None
@@ -284,7 +282,7 @@ def _rows(table: Any, limits: Limits) -> tuple[list[SheetRow], list[Merged]]:
                 limits.check("fields", min(times, limits.fields + 1), "columns")
                 cells |= dict.fromkeys(range(column, column + times), value)
             column += times
-        times, filled = _count(row, "number-rows-repeated"), bool(cells or missing)
+        times, filled = count_of(row, f"{_TABLE}number-rows-repeated"), bool(cells or missing)
         for _ in range(min(times, _MOST_REPEATED) if filled else 0):
             number += 1
             rows.append(SheetRow(number, cells, missing=tuple(missing), faulty=tuple(faulty)))

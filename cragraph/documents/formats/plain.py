@@ -1,11 +1,12 @@
-"""Plain text, kept as it is; paragraphs, list items and lines that can only be headings are recognised."""
+"""Plain text, kept as it is but for columns of tabs, which become tables; paragraphs, items and headings are found."""
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from cragraph.documents.clean import DEFAULT, Limits
 from cragraph.documents.document import Block, Draft, Heading
+from cragraph.documents.table_text import row_lines, table_of_tabs
 
 PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 ITEM = re.compile(r"^[ \t]*(?:[-*+•‣▪◦]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+\S", re.M)
@@ -19,6 +20,7 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
     """Map plain text without changing it."""
     blocks: list[Block] = []
     headings: list[Heading] = []
+    text = with_rows(text) if "\t" in text else text
     paragraphs = list(PARAGRAPH.finditer(text))
     questions = {m.start() for m in paragraphs if m[0].rstrip().endswith("?") and len(m[0]) <= 120 and "\n" not in m[0]}
     for match in paragraphs:
@@ -30,6 +32,16 @@ def draft(text: str, limits: Limits = DEFAULT) -> Draft:
         else:
             blocks.extend(paragraph_blocks(text, match.start(), match.end()))
     return Draft(text, tuple(blocks), tuple(headings))
+
+
+def with_rows(text: str) -> str:
+    """The text with columns of tabs as rows of named cells."""
+    parts: list[str] = []
+    for tabbed, group in groupby(text.split("\n"), lambda line: "\t" in line.strip()):
+        lines = [*group]
+        table = table_of_tabs(lines) if tabbed else None
+        parts += ["", *(line for line, _ in row_lines(table, labelled=False)), ""] if table else lines
+    return "\n".join(parts)
 
 
 def heading_level(paragraph: str) -> int:

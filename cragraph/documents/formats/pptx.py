@@ -9,7 +9,7 @@ from cragraph.documents.cell_format import shown
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.omml import equation
-from cragraph.documents.package import Package, grid_of, package
+from cragraph.documents.package import Package, count_of, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import TextTable, table_of
 
@@ -73,7 +73,11 @@ class _Slide:
         if (table := frame.find(f".//{_A}tbl")) is not None:
             rows = (
                 [
-                    (" ".join(" ".join(_lines(cell)).split()), _span(cell), cell.get("vMerge") in ("1", "true"))
+                    (
+                        " ".join(" ".join(_lines(cell)).split()),
+                        count_of(cell, "gridSpan"),
+                        cell.get("vMerge") in ("1", "true"),
+                    )
                     for cell in row.iterchildren(f"{_A}tc")
                     if cell.get("hMerge") not in ("1", "true")
                 ]
@@ -118,12 +122,6 @@ def _is_seen(shape: Any) -> bool:
     """Whether a shape is visible and is no fallback for older programs."""
     hidden = any(named.get("hidden") in ("1", "true") for named in shape.iter(f"{_P}cNvPr"))
     return not hidden and next(shape.iterancestors(_FALLBACK), None) is None
-
-
-def _span(cell: Any) -> int:
-    """The number of columns that a cell covers."""
-    span = cell.get("gridSpan", "1")
-    return max(1, int(span)) if span.isdecimal() and len(span) < 10 else 1
 
 
 def _lines(element: Any) -> list[str]:

@@ -17,10 +17,11 @@ from cragraph.errors import CragError
 from cragraph.run import Assistant
 from cragraph.settings import load_settings
 from lab.benchmarks.files.case import Case, Outcome
+from lab.benchmarks.files.grids import CASES as GRIDS
 from lab.benchmarks.files.office import CASES as OFFICE
 from lab.benchmarks.files.pages import CASES as PAGES
 
-CASES = (*PAGES, *OFFICE)
+CASES = (*PAGES, *OFFICE, *GRIDS)
 
 
 def ask(case: Case) -> tuple[Outcome, str]:

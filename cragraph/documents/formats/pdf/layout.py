@@ -60,13 +60,14 @@ def _key(line: Line) -> str:
 
 
 LEAST_LINES = 4  # a column has at least this many lines on either side of the gutter
+SHORT = 3  # a column of a list, or of sentences that go on in the next line, at least this many
 _STEP = 4.0
 _SHARE = 0.2
 
 
 def in_reading_order(lines: Sequence[Line]) -> list[Sequence[Line]]:
     """Runs of lines that belong together, in the order a reader takes them."""
-    best = _best_gutter(lines) if len(lines) >= 2 * LEAST_LINES else None
+    best = _best_gutter(lines) if len(lines) >= SHORT else None
     if best is None:
         return [lines] if lines else []
     gutter, start, end = best
@@ -79,7 +80,7 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     width = right - left
     best: tuple[float, int, int] | None = None
-    longest = (LEAST_LINES - 1, 0.0)
+    longest = (SHORT - 1, 0.0)
     refused: set[tuple[int, int, int]] = set()
     crossed = [_crossed(line, left) for line in lines]
     for step in range(int(width * _SHARE / _STEP), int(width * (1 - _SHARE) / _STEP) + 1):
@@ -88,10 +89,12 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
         for end in (*(index for index, bits in enumerate(crossed) if bits >> step & 1), len(lines)):
             # Of the places within one gutter the middle is taken: nearest to half the page.
             rank = (end - start, -abs(gutter - (left + right) / 2))
-            if end - start >= LEAST_LINES and rank > longest:
+            if end - start >= SHORT and rank > longest:
                 # Gutters with the same segments on their left are one and the same.
                 key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
-                if key not in refused and all(_is_prose(side, width) for side in _sides(lines[start:end], gutter)):
+                short = end - start < LEAST_LINES or len(lines) < 2 * LEAST_LINES
+                sides = [] if key in refused else _sides(lines[start:end], gutter)
+                if sides and all(_is_prose(side, width) and (not short or _is_column(side)) for side in sides):
                     best, longest = (gutter, start, end), rank
                 else:
                     refused.add(key)
@@ -118,7 +121,7 @@ def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
 
 def _is_prose(lines: Sequence[Line], width: float) -> bool:
     """Whether lines fill a column with words, one segment per line."""
-    if len(lines) < LEAST_LINES or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
+    if len(lines) < SHORT or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
         return False
     extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     if extent <= _SHARE * width or median(line.x1 - line.x0 for line in lines) < 0.6 * extent:
@@ -127,6 +130,12 @@ def _is_prose(lines: Sequence[Line], width: float) -> bool:
         return False
     signs = "".join(line.text for line in lines)
     return sum(map(str.isalpha, signs)) >= 0.7 * (len(signs) - sum(map(str.isspace, signs)))
+
+
+def _is_column(lines: Sequence[Line]) -> bool:
+    """Whether lines are a list, or some sentence among them goes on in the next line: rows of a table are neither."""
+    goes_on = (below.text[:1].islower() and not _END.search(line.text) for line, below in pairwise(lines))
+    return all(_BULLET.match(line.text) for line in lines) or any(goes_on)
 
 
 LONGEST_HEADING = 200  # characters; a bold paragraph longer than this is a paragraph
