@@ -159,8 +159,7 @@ def ingest(
         within = replace(within, rows=sys.maxsize)
     with nullcontext() if dry_run else store.taking_turns():
         moved = [] if collection is None else _moved(roots_of(paths), store, collection, dry_run)
-        home = DEFAULT if collection is None else checked_name(collection)
-        run = Ingest(paths, store, options, max_bytes, prune, progress, within, clock, follow_links, home)
+        run = Ingest(paths, store, options, max_bytes, prune, progress, within, clock, follow_links, collection)
         reading = read if limits is None else messages
         report = run.dry() if dry_run else run.done(reading([*run.jobs], options, within, run.given_up))
         return replace(report, moved=moved)
@@ -188,13 +187,12 @@ class Ingest:
         limits: Limits = _LIMITS,
         clock: Callable[[], float] = monotonic,
         follow_links: bool = False,
-        collection: str = DEFAULT,
+        collection: str | None = None,
     ) -> None:
         self.jobs: dict[str, Origin] = {}
         self.given_up: set[str] = set()  # files that took too long and are read no further
-        self._store, self._known, self._tell = store, store.index.sources(), tell
-        self._homes = store.index.homes()
-        self._collection = {name.casefold(): name for name in store.names()}.get(collection.casefold(), collection)
+        self._store, self._homes, self._tell = store, store.index.homes(), tell
+        own = store.home(collection or DEFAULT)
         self._limits, self._clock = limits, clock
         self._start = self._turn = clock()
         self._done = self._chunks = self._part = 0
@@ -205,6 +203,7 @@ class Ingest:
         self._touched: list[Origin] = []
         self._report = IngestReport(notes=store.notes)
         self._doubts: dict[tuple[str, str], None] = {}
+        known = store.index.sources()
         for item in discover(roots_of(paths), max_bytes=max_bytes, follow_links=follow_links):
             source = source_of(item.path)
             if isinstance(item, Skipped):
@@ -214,16 +213,13 @@ class Ingest:
                 continue
             try:
                 status = item.path.stat()
-                old = self._known.get(source)
-                home = self._homes.get(source, self._collection)
+                old = known.get(source)
+                home = self._homes.get(source, own)
                 now = Origin(source, "", status.st_size, changed_at(status), options.name, -1, home)
-                alike = old and (old.options, old.size) == (now.options, now.size)
-                # A file that was cut is read again if the limit has grown.
-                most = ((old and old.cut) or [limits.chunks])[0]
                 if (
                     old
-                    and alike
-                    and most >= limits.chunks
+                    and (old.options, old.size) == (now.options, now.size)
+                    and not (old.cut and old.cut[0] < limits.chunks)  # the limit has grown
                     and (old.mtime_ns == now.mtime_ns or sha256_of(item.path) == old.sha256)
                 ):
                     self._report.unchanged.append(source)
@@ -236,7 +232,7 @@ class Ingest:
                 self._report.failed.append((source, error.strerror or str(error)))
         self.jobs = dict(sorted(self.jobs.items(), key=lambda job: job[1].size))
         if prune:
-            here = below(roots_of(paths), store.index.homes())
+            here = below(roots_of(paths), self._homes)
             self._report.removed.extend(source for source in here if not Path(source).exists())
 
     def dry(self) -> IngestReport:

@@ -123,8 +123,8 @@ class Database:
     """One connection, used by one thread at a time; with `path` None the database is in memory.
 
     `read_only` says why it cannot be written. `opened` counts how often the file was opened: remembered row numbers are
-    valid for one opening. `misfits` are rows, and `spoilt_tables` large tables, whose checksum did not fit when they
-    were read.
+    valid for one opening. `damaged_rows` are passages, and `damaged_tables` large tables, whose checksum did not fit
+    when they were read.
     """
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
@@ -136,8 +136,8 @@ class Database:
         self._file: tuple[int, int] | None = None
         self._content: _Content | None = None
         self.opened += 1
-        self.misfits: set[int] = set()
-        self.spoilt_tables: set[int] = set()
+        self.damaged_rows: set[int] = set()
+        self.damaged_tables: set[int] = set()
         for file in () if self.path is None else (self.path, self.log, Path(f"{self.path}-shm")):
             if file.exists() and not file.is_file():
                 raise StoreError(
@@ -163,7 +163,7 @@ class Database:
                         self.read_only = str(error)
                 if not self.read_only:
                     raise
-            self._file = self._identity()
+            self._file = _identity(self.path)
             self._content = _Content.of(self.path)
 
     @property
@@ -175,15 +175,6 @@ class Database:
     def seal(self) -> Path:
         """The path of the seal."""
         return Path(self.path or "").with_suffix(".seal")
-
-    def _identity(self) -> tuple[int, int] | None:
-        """The device and number of the file at the path; None if there is none."""
-        if self.path is None:
-            return None
-        with suppress(OSError):
-            status = self.path.stat()
-            return status.st_dev, status.st_ino
-        return None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -203,7 +194,7 @@ class Database:
             if self.path:
                 self._open(create=False)
             self.lock, self._pid = RLock(), os.getpid()  # memory is copied by a fork
-        elif self.path and not self._db.in_transaction and self._identity() != self._file:
+        elif self.path and not self._db.in_transaction and _identity(self.path) != self._file:
             if not self.path.exists():
                 raise StoreError(f"{self.path} is gone; wanted the store: put it back, or run cragraph ingest PATH.")
             with self.lock:
@@ -278,13 +269,13 @@ class Database:
                 self._db.close()
                 self._content = None
 
-    # -- how the file was left -------------------------------------------------------------------------------
+    # -- the seal, and damage ----------------------------------------------------------------------------------
 
-    def _seal(self, left: Sequence[int]) -> None:
+    def _seal(self, state: Sequence[int]) -> None:
         if self.path and not self.read_only:
             with suppress(OSError):
                 self.seal.touch(mode=0o600)
-                self.seal.write_text(json.dumps(left))
+                self.seal.write_text(json.dumps(state))
 
     def _sealed(self) -> list[int]:
         """The seal's values: the number of the last write, then size and checksum if the file is complete."""
@@ -292,7 +283,7 @@ class Database:
             return [int(number) for number in json.loads(self.seal.read_text())]
         return []
 
-    def settle(self) -> None:
+    def checkpoint(self) -> None:
         """Empty the log into the file and seal it; the write lock must be held."""
         if self._content and not self.read_only and len(self._sealed()) != 3:
             with self.lock, self._explained():
@@ -300,18 +291,18 @@ class Database:
                 if not busy:
                     self._seal([self.generation, *self._content.checksum()])
 
-    def left(self) -> tuple[str, int]:
-        """The state in which the file was left ("settled", "unsettled" or "changed"), and the number of lost writes."""
+    def seal_state(self) -> tuple[str, int]:
+        """The state in which the file was left ("sealed", "unsealed" or "changed"), and the number of lost writes."""
         if self._content is None:
-            return "settled", 0
+            return "sealed", 0
         generation, *mark = self._sealed() or [0]
         try:
             lost = max(0, generation - self.generation)
         except StoreError:
             return "changed", 0
         if not mark or (self.log.exists() and self.log.stat().st_size):
-            return "unsettled", lost
-        return "settled" if mark == self._content.checksum() else "changed", lost
+            return "unsealed", lost
+        return "sealed" if mark == self._content.checksum() else "changed", lost
 
     def damage(self) -> list[str]:
         """The damage of the file, in plain words; empty if there is none."""
@@ -342,7 +333,7 @@ class Database:
         self.close()
         replace(self.path, path)
         self._open(create=False)
-        self.settle()
+        self.checkpoint()
 
 
 class _Content:
@@ -352,7 +343,7 @@ class _Content:
     free SQLite's locks.
     """
 
-    _shared: ClassVar[WeakValueDictionary[tuple[int, int], "_Content"]] = WeakValueDictionary()
+    _shared: ClassVar[WeakValueDictionary[tuple[int, int] | None, "_Content"]] = WeakValueDictionary()
     _lock: ClassVar[Any] = RLock()
 
     def __init__(self, descriptor: int) -> None:
@@ -365,11 +356,9 @@ class _Content:
     def of(cls, path: Path) -> "_Content":
         """The content of the file at a path, which a connection must have open."""
         with cls._lock:
-            status = path.stat()
-            key = (status.st_dev, status.st_ino)
-            if (content := cls._shared.get(key)) is None:
-                descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-                content = cls._shared[key] = cls(descriptor)
+            if (content := cls._shared.get(_identity(path))) is None:
+                content = cls(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
+                cls._shared[_identity(path)] = content
             return content
 
     def checksum(self) -> list[int]:
@@ -380,6 +369,14 @@ class _Content:
             while block := os.read(self._descriptor, _BLOCK):
                 size, crc = size + len(block), crc32(block, crc)
         return [size, crc]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The device and number of the file at a path; None if there is none."""
+    with suppress(OSError):
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    return None
 
 
 def replace(path: Path, new: Path) -> None:

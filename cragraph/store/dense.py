@@ -69,7 +69,7 @@ class Dense:
     def _sound(self, row: int, crc: int, vector: bytes) -> bool:
         if whole := vector_crc(row, vector) == crc:
             return whole
-        self._index.misfits.add(row)
+        self._index.damaged_rows.add(row)
         return False
 
     def _refresh(self) -> None:

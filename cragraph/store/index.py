@@ -50,7 +50,7 @@ _FILES: Final = (
 )
 """Every state of every file; `complete` if all its passages are in."""
 
-SPOILT_TABLE: Final = "A table of the store is not what was written. Run cragraph ingest again on the same folders."
+DAMAGED_TABLE: Final = "A table of the store is not what was written. Run cragraph ingest again on the same folders."
 Tables = Mapping[str, Sequence[StoredTable]]  # large tables by source
 NO_TABLES: Final[Tables] = {}
 Files = Sequence[tuple[str, Origin | None]]  # sources with their state; None for a removed source
@@ -97,11 +97,11 @@ class Index(Database):
                     _put_table(db, row, table)
         _drop_tables(db)
         cut = self.cut_files()
-        settled = {source for source, origin in files if origin is None or origin.cut is not None}
-        now = {k: of for k, of in cut.items() if k not in settled} | {o.source: [*o.cut] for o in kept if o.cut}
+        recorded = {source for source, origin in files if origin is None or origin.cut is not None}
+        now = {k: of for k, of in cut.items() if k not in recorded} | {o.source: [*o.cut] for o in kept if o.cut}
         if now != cut:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (LEFT_OUT, json.dumps(now)))
-        self.spoilt_tables.intersection_update(row[0] for row in db.execute("SELECT id FROM tables"))
+        self.damaged_tables.intersection_update(row[0] for row in db.execute("SELECT id FROM tables"))
         return new
 
     def put(self, db: Connection, items: Sequence[Item], generation: int) -> tuple[int, set[int]]:
@@ -132,7 +132,7 @@ class Index(Database):
             db.execute("UPDATE chunks SET crc = ? WHERE id = ?", (row_crc((chunk, *values)), chunk))
             known[item.key] = (chunk, text)
             rows.add(chunk)
-            self.misfits.discard(chunk)
+            self.damaged_rows.discard(chunk)
             if old != text:
                 _words(db, chunk, old=old, new=text)
             holdings = [(chunk, _origin_id(db, origin)) for origin in item.origins]
@@ -205,13 +205,13 @@ class Index(Database):
     def passages(self, rows: Iterable[Sequence[Any]]) -> list[tuple[Passage, Sequence[Any]]]:
         """The passages of rows that begin with `SELECTED`, each with the rest of its row.
 
-        A passage whose checksum does not fit is left out, and its row is added to `misfits`.
+        A passage whose checksum does not fit is left out, and its row is added to `damaged_rows`.
         """
         found: list[tuple[Passage, Sequence[Any]]] = []
         names, out = self.collections(), self.left_out()
         for crc, *row in rows:
             if row_crc(row[: _WIDTH - 1]) != crc:
-                self.misfits.add(row[0])
+                self.damaged_rows.add(row[0])
                 continue
             passage, name = passage_of(row), names.get(row[1], DEFAULT)
             if name != DEFAULT:
@@ -359,15 +359,15 @@ class Index(Database):
             if row_crc((number, origin, told)) == crc:
                 found.append(KeptTable(source, collection, told, partial(self._parts, number)))
             else:
-                self.spoilt_tables.add(number)
+                self.damaged_tables.add(number)
         return found
 
     def _parts(self, table: int, column: int, part: int | None = None) -> Iterator[Packed]:
         sql = 'SELECT part, crc, data FROM parts WHERE "table" = ? AND col = ? AND coalesce(part = ?, 1) ORDER BY part'
         for place, crc, data in self.rows(sql, (table, column, part)):
             if part_crc(table, column, place, data) != crc:
-                self.spoilt_tables.add(table)
-                raise StoreError(SPOILT_TABLE)
+                self.damaged_tables.add(table)
+                raise StoreError(DAMAGED_TABLE)
             yield Packed(column, place, data)
 
     # -- reading the record of files -------------------------------------------------------------------------
@@ -377,10 +377,10 @@ class Index(Database):
         rows = self.rows(f"{_FILES} SELECT * FROM files GROUP BY source HAVING min(complete) AND count(*) = 1")
         of_chunks = "SELECT o.source FROM holdings AS h JOIN origins AS o ON o.id = h.origin WHERE h.chunk IN (?)"
         of_tables = "SELECT o.source FROM tables AS t JOIN origins AS o ON o.id = t.origin WHERE t.id IN (?)"
-        spoilt = {*self.rows_in(of_chunks, self.misfits), *self.rows_in(of_tables, self.spoilt_tables)}
+        damaged = {*self.rows_in(of_chunks, self.damaged_rows), *self.rows_in(of_tables, self.damaged_tables)}
         cut = self.cut_files()
         found = (Origin(*row[1:8])._replace(cut=tuple(cut.get(row[1], ()))) for row in rows)
-        return {origin.source: origin for origin in found if (origin.source,) not in spoilt}
+        return {origin.source: origin for origin in found if (origin.source,) not in damaged}
 
     def states(self, source: str) -> list[Origin]:
         """Every state of a source that holds passages."""

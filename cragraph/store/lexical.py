@@ -71,9 +71,11 @@ class Lexical:
     def _meant(self, query: str, frequency: Mapping[str, int]) -> list[str]:
         """The passages' nearest word for each misspelt word: one that neither a passage nor the encoder knows."""
         meant, sql = [], "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
-        for term, length in misspelt(query, frequency):
+        for word, term in zip(tokens(query), terms(query), strict=True):
+            if frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()):
+                continue
             rows = self._index.rows(sql, (term[0], chr(ord(term[0]) + 1)))
-            if near := [(count, word) for word, count in rows if slipped(term, word, length)]:
+            if near := [(count, known) for known, count in rows if slipped(term, known, len(word))]:
                 meant.append(str(max(near)[1]))
         return meant
 
@@ -117,15 +119,6 @@ def bm25(words: Sequence[str], known: Mapping[str, int], documents: int, mean: f
 def weight(documents: int, holding: int) -> float:
     """The weight that SQLite's `bm25()` gives a term: Robertson's, floored."""
     return max(1e-6, math.log((documents - holding + 0.5) / (holding + 0.5)))
-
-
-def misspelt(query: str, frequency: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The terms of words that no passage has and the encoder does not know, each with the length of its word."""
-    return [
-        (term, len(word))
-        for word, term in zip(tokens(query), terms(query), strict=True)
-        if not (frequency[term] or len(word) < _SPELT or not word.isalpha() or is_known_word(word.casefold()))
-    ]
 
 
 def match_any(words: Iterable[str]) -> str:

@@ -81,7 +81,7 @@ def _index(folder: Path | None, create: bool, embeddings: Embeddings, lock: Writ
         try:
             with lock():
                 if old_files(folder) == files:  # another process may have been quicker
-                    _anew(path, embeddings, _old(files), **{_UPGRADED: marks})
+                    _rewritten(path, embeddings, _old(files), **{_UPGRADED: marks})
                     replace(path, path.with_name(NEW))
         except StoreLockedError:
             raise
@@ -102,23 +102,23 @@ def _index(folder: Path | None, create: bool, embeddings: Embeddings, lock: Writ
 
 def _mended(index: Index, embeddings: Embeddings, lock: WriteLock) -> str:
     """Repair a file that is not in the state in which its last user left it; returns a note on what is lost."""
-    left, lost = index.left()
+    left, lost = index.seal_state()
     note = LOST.format(n=lost) if lost else ""
     if left == "changed" and index.read_only:
         return CHANGED.format(reason=index.read_only)
-    if left != "settled" and not index.read_only and index.path:
+    if left != "sealed" and not index.read_only and index.path:
         with lock(patience=0):
-            left, _ = index.left()  # another process may have been quicker
-            if left == "changed" or (left == "unsettled" and index.damage()):
-                note = _anew(index.path, embeddings, {index.path: index.readable()})
+            left, _ = index.seal_state()  # another process may have been quicker
+            if left == "changed" or (left == "unsealed" and index.damage()):
+                note = _rewritten(index.path, embeddings, {index.path: index.readable()})
                 index.replace_by(index.path.with_name(NEW))
             if note:
                 index.keep(**{MENDED: note})
-            index.settle()
+            index.checkpoint()
     return note
 
 
-def _anew(path: Path, embeddings: Embeddings, old: Mapping[Path, Readable], **meta: Any) -> str:
+def _rewritten(path: Path, embeddings: Embeddings, old: Mapping[Path, Readable], **meta: Any) -> str:
     """Write the new file that is to take the place of another."""
     new = path.with_name(NEW)
     remove(new)

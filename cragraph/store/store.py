@@ -18,7 +18,7 @@ from cragraph.store.collections import Collections, Held, checked_name, may_pass
 from cragraph.store.database import WriteLock
 from cragraph.store.dense import Dense
 from cragraph.store.filters import Where, checked_where, fits
-from cragraph.store.index import NO_TABLES, SPOILT_TABLE, Files, Index, Tables
+from cragraph.store.index import DAMAGED_TABLE, NO_TABLES, Files, Index, Tables
 from cragraph.store.lexical import Lexical
 from cragraph.store.records import (
     DEFAULT,
@@ -43,7 +43,7 @@ _ROW_ID: Final = re.compile(r"([0-9a-f]{16})\.([1-9]\d{0,9})")
 BATCH: Final = 256  # passages embedded and written at a time
 AGAIN: Final = "Run cragraph ingest again on the same folders: it reads only the files of which something is missing."
 MENDED: Final = "mended"  # key: the loss after a repair, until an ingest has read the lost files again
-MISFIT: Final = f"{{n}} passages are not what was written, so they were left out. {AGAIN}"
+DAMAGED_ROWS: Final = f"{{n}} passages are not what was written, so they were left out. {AGAIN}"
 
 
 class Store(Collections):
@@ -220,9 +220,9 @@ class Store(Collections):
     @property
     def notes(self) -> list[str]:
         """The present degradations of this store, in plain sentences."""
-        misfit = MISFIT.format(n=len(self.index.misfits)) if self.index.misfits else ""
+        misfit = DAMAGED_ROWS.format(n=len(self.index.damaged_rows)) if self.index.damaged_rows else ""
         mended = self.index.meta(MENDED, "")
-        spoilt = SPOILT_TABLE if self.index.spoilt_tables else ""
+        spoilt = DAMAGED_TABLE if self.index.damaged_tables else ""
         return list(dict.fromkeys(filter(None, (self._note, mended, misfit, spoilt))))
 
     def problems(self) -> list[str]:
@@ -242,7 +242,7 @@ class Store(Collections):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the store's lock over several writes. Raises StoreLockedError if another process is writing."""
-        with self._lock(), self._settling():
+        with self._lock(), self._checkpointing():
             yield
 
     @contextmanager
@@ -253,11 +253,11 @@ class Store(Collections):
         """
         with self._lock():
             pass
-        with self._settling():
+        with self._checkpointing():
             yield
 
     @contextmanager
-    def _settling(self) -> Iterator[None]:
+    def _checkpointing(self) -> Iterator[None]:
         self._writers.append(None)
         try:
             yield
@@ -266,7 +266,7 @@ class Store(Collections):
             with suppress(StoreError):  # the change is in the log
                 if not self._writers:
                     with self._lock():
-                        self.index.settle()
+                        self.index.checkpoint()
 
     @contextmanager
     def _change(self, **meta: Any) -> Iterator[tuple[Connection, int]]:
@@ -342,7 +342,7 @@ class Store(Collections):
             distinct[item.key] = item._replace(passage=checked(item.passage), origins=tuple(origins))
         known = self.index.embedded(chunk_id for _, chunk_id in distinct)
         texts = {key: contextual_text(item.passage) for key, item in distinct.items()}
-        stored = {k: text for k, (row, text) in known.items() if row not in self.index.misfits}
+        stored = {k: text for k, (row, text) in known.items() if row not in self.index.damaged_rows}
         new = [k for k, item in distinct.items() if item.vector is not None or stored.get(k) != texts[k]]
         unembedded = list(dict.fromkeys(texts[k] for k in new if distinct[k].vector is None))
         made = dict(zip(unembedded, self._embeddings.embed_documents(unembedded) if unembedded else (), strict=True))

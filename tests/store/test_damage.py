@@ -85,7 +85,7 @@ def test_a_process_that_ends_without_closing_its_store_leaves_it_sealed(tmp_path
     subprocess.run([sys.executable, "-c", code], check=True, env=own, cwd=ROOT)
     with open_store(tmp_path, HashEmbeddings(48)) as store:
         assert store.count() == 1
-        assert store.index.left() == ("settled", 0)
+        assert store.index.seal_state() == ("sealed", 0)
 
 
 kept: list[Store] = []
