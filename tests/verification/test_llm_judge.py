@@ -114,6 +114,12 @@ def test_the_control_claim_is_about_the_claims_and_stands_anywhere_among_them() 
     control = control_claim(passages, [SALES])
     assert control.startswith("Net sales were $")
     assert control not in passages[1]["text"]
+    for text in (
+        "No shed on plots 38 to 44 at all.",
+        "The cups are booked from 12/14 on.",
+        "and a wash costs £9 on a Sunday.",
+    ):
+        assert "7341" in control_claim(as_passages([text]), [text])
     places = {place_of_control([f"claim {number}", "another"]) for number in range(40)}
     assert places == {0, 1, 2}
 

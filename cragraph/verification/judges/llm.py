@@ -34,8 +34,11 @@ BATCH: Final = 10  # claims per call: a small model's reply on more would not fi
 MOST_QUOTES: Final = 3  # of a claim
 CONTROL_CHARS: Final = (30, 220)  # of a sentence that becomes the control claim
 CONTROL_KINDS: Final = ("number", "money", "measure", "percent")
-_NUMBERED: Final = re.compile(r"(?:^|\b(?:no|nos|rule|plot|box|room|page|paragraph)\.?\s*|\bto\s*|[-–]\s*)$", re.I)
-"""What stands before a figure that numbers something, or ends a range: to change it would make nonsense."""
+_NUMBERED: Final = re.compile(
+    r"(?:^|\b(?:nos?|(?:rule|plot|box|room|flat|page|paragraph)s?)\.?\s*|\b(?:to|between|from)\s*|[-–/]\s*)$", re.I
+)
+"""What stands before a figure that numbers something, or is an end of a range: to change it would make nonsense."""
+_RANGE: Final = re.compile(r"\s*(?:\bto\b|[-–/])\s*\d")  # what stands behind the first figure of a range
 PLAIN_CONTROL: Final = "One of the passages gives the number {number}."
 
 STATUSES: Final[Mapping[str, Label]] = {
@@ -274,13 +277,16 @@ def control_claim(passages: Sequence[Passage], claims: Sequence[str]) -> str:
         for start, end in sentence_spans(passage["text"])
     )
     for sentence in sorted(sentences, key=lambda one: -len(about.intersection(content_words(one)))):
-        plain = CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] and sentence.endswith(".")
+        plain = (
+            CONTROL_CHARS[0] <= len(sentence) <= CONTROL_CHARS[1] and sentence[0].isupper() and sentence.endswith(".")
+        )
         if not plain or set("|#*_") & set(sentence):
             continue
         for fact in extract(sentence):
             figure = re.fullmatch(r"\D*(\d{1,6})\D*", fact.text)
-            counted = figure is not None and fact.kind in CONTROL_KINDS and not _NUMBERED.search(sentence[: fact.start])
-            if figure is None or not counted:
+            if figure is None or fact.kind not in CONTROL_KINDS or _NUMBERED.search(sentence[: fact.start]):
+                continue
+            if _RANGE.match(sentence, fact.end):
                 continue
             at = fact.start + figure.start(1)
             return sentence[:at] + _other_number(int(figure[1]) + 3, text) + sentence[at + len(figure[1]) :]
