@@ -138,12 +138,14 @@ def calibrate(
         )
     logits, old, accepted = (np.array([row[column] for row in known]) for column in (1, 2, 3))
     fold = np.random.default_rng(0).permutation(len(known)) % FOLDS
-    chances, after = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
+    probabilities, after = np.zeros(len(known)), np.zeros(len(known), dtype=bool)
     for number in range(FOLDS):
         inside, others = fold == number, fold != number
         slope, bias = _fit(logits[others], good[others])
-        chances[inside] = _chance(slope * logits[inside] + bias)
-        after[inside] = chances[inside] >= _threshold(_chance(slope * logits[others] + bias)[good[others]], refused)
+        probabilities[inside] = _logistic(slope * logits[inside] + bias)
+        after[inside] = probabilities[inside] >= _threshold(
+            _logistic(slope * logits[others] + bias)[good[others]], refused
+        )
     slope, bias = _fit(logits, good)
     least, most = _interval(good, accepted, after)
     gained = _accuracy(good, after) - _accuracy(good, accepted)
@@ -151,11 +153,11 @@ def calibrate(
         judge=known[0][4],
         slope=round(slope, 4),
         bias=round(bias, 4),
-        threshold=round(_threshold(_chance(slope * logits + bias)[good], refused), 4),
+        threshold=round(_threshold(_logistic(slope * logits + bias)[good], refused), 4),
         rows=len(known),
         good=int(good.sum()),
         before=_measured(good, old, accepted),
-        after=_measured(good, chances, after),
+        after=_measured(good, probabilities, after),
         gained=round(gained, 4),
         least=round(least, 4),
         most=round(most, 4),
@@ -177,9 +179,9 @@ def _judged(
             )
         return None
     current = checked if now is verifier else now(*given, **options)
-    chance = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, calibrated_confidence(checked.claims)))
+    probability = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, calibrated_confidence(checked.claims)))
     before = calibrated_confidence(current.claims)
-    return float(np.log(chance / (1 - chance))), before, current.accepted, checked.judge
+    return float(np.log(probability / (1 - probability))), before, current.accepted, checked.judge
 
 
 def _fit(logits: Array, good: Array) -> tuple[float, float]:
@@ -187,20 +189,20 @@ def _fit(logits: Array, good: Array) -> tuple[float, float]:
     x = np.column_stack([logits, np.ones(len(logits))])
     w, start = np.array([1.0, 0.0]), np.array([1.0, 0.0])
     for _ in range(30):
-        chance = _chance(x @ w)
-        slope = x.T @ (chance - good) + PRIOR * (w - start)
-        curve = (x * (chance * (1 - chance))[:, None]).T @ x + PRIOR * np.eye(2)
+        probability = _logistic(x @ w)
+        slope = x.T @ (probability - good) + PRIOR * (w - start)
+        curve = (x * (probability * (1 - probability))[:, None]).T @ x + PRIOR * np.eye(2)
         w = w - np.linalg.solve(curve, slope)
     # A negative slope would turn the judge round: that would be noise, or swapped labels.
     return max(float(w[0]), 0.05), float(w[1])
 
 
-def _threshold(chances: Array, refused: float) -> float:
+def _threshold(probabilities: Array, refused: float) -> float:
     """The probability below which this share of the good answers lies; at least that of a supported claim."""
-    return max(SUPPORTED_FROM, float(np.quantile(chances, refused)))
+    return max(SUPPORTED_FROM, float(np.quantile(probabilities, refused)))
 
 
-def _chance(logits: Array) -> Array:
+def _logistic(logits: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-logits)))
 
 
@@ -208,12 +210,12 @@ def _accuracy(good: Array, accepted: Array) -> float:
     return balanced_accuracy(good.tolist(), accepted.tolist()) or 0.0
 
 
-def _measured(good: Array, chances: Array, accepted: Array) -> dict[str, float]:
+def _measured(good: Array, probabilities: Array, accepted: Array) -> dict[str, float]:
     return {
         "balanced_accuracy": round(_accuracy(good, accepted), 4),
         "refused_good": round(float(1 - accepted[good].mean()), 4),
         "accepted_bad": round(float(accepted[~good].mean()), 4),
-        "calibration_error": round(calibration_error(reliability(good.tolist(), chances.tolist())) or 0.0, 4),
+        "calibration_error": round(calibration_error(reliability(good.tolist(), probabilities.tolist())) or 0.0, 4),
     }
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from cragraph.errors import InputError, encodable
-from cragraph.language.orders import told_of, without_orders
+from cragraph.language.orders import order_warning, without_orders
 from cragraph.types import Passage
 
 _OWN: Final = frozenset(Passage.__annotations__)
@@ -89,7 +89,7 @@ def as_evidence(passages: Sequence[Passage], tell: Callable[[str], None]) -> lis
     doubted."""
     read: list[Passage] = []
     for passage in passages:
-        if told := told_of(passage["text"]):
+        if told := order_warning(passage["text"]):
             tell(f"{passage['filename'] or 'A passage'}: {told}.")
             doubts = [*passage["metadata"].get("doubts", ()), f"{told}."]
             passage = passage.copy()

@@ -59,10 +59,10 @@ class Notes:
         with self._lock:
             self.tokens.update(tokens)
 
-    def said(self, text: str, sureness: float | None) -> None:
+    def said(self, text: str, logprob: float | None) -> None:
         """Record a text of a chat model, with the mean log-probability of its tokens if known."""
         with self._lock:
-            self.written[text] = sureness
+            self.written[text] = logprob
 
     def ran(self, role: str, name: str) -> None:
         """Record which model played a role, e.g. ``ran("judge", "embedding")``."""
@@ -77,8 +77,8 @@ class Notes:
         self.counted(**other.tokens)
         for role, name in other.models.items():
             self.ran(role, name)
-        for text, sureness in other.written.items():
-            self.said(text, sureness)
+        for text, logprob in other.written.items():
+            self.said(text, logprob)
 
     @property
     def sentences(self) -> list[str]:

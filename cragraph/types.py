@@ -200,8 +200,8 @@ class Computed(TypedDict):
 
     `value` is the figure as digits, exact unless `rounded`; for a comparison yes or no, for a list the number of its
     rows. `labels` name the rows or groups that answer. `rows` is the number of rows, `missing` of them had no figure.
-    `cited` are the first rows. `chance` is the probability, 0..1, that the query is what the question asks. `doubts`
-    are the reasons why the figure is not accepted, whatever its probability.
+    `cited` are the first rows. `probability`, 0..1, is that the query is what the question asks. `doubts` are the
+    reasons why the figure is not accepted, whatever its probability.
     """
 
     query: Query
@@ -213,7 +213,7 @@ class Computed(TypedDict):
     missing: int
     rounded: bool
     cited: list[Cited]
-    chance: float
+    probability: float
     doubts: NotRequired[list[str]]
 
 
@@ -264,7 +264,7 @@ EMBEDDED: Final = frozenset({"lexical", "embedding", "encoder"})
 """The judges without a server; their reasons are measurements."""
 
 
-def told(verdict: Verdict) -> str:
+def judge_reason(verdict: Verdict) -> str:
     """The reason in words of a model's or a user's own judge; empty for embedded judges and tables."""
     worded = "embedded" in verdict or verdict["judge"] not in EMBEDDED | {"cell", "computed", "none"}
     return verdict["reasoning"] if worded else ""

@@ -16,7 +16,7 @@ from cragraph.graph.state import State
 from cragraph.nodes.retrieve import filter_of
 from cragraph.protocols import Notes, stand_in
 from cragraph.tables import FLOOR, RIVAL, TIED, Near, Plan, StoredTables, TableReading, compute, odds, read_query
-from cragraph.tables.asked import Asked
+from cragraph.tables.asked import ParsedQuestion
 from cragraph.tables.stored import is_row_of_table
 from cragraph.tables.written import QueryModel
 from cragraph.types import Computed, Passage
@@ -63,28 +63,28 @@ class Compute:
         if not found:
             read = partial(read_query, question, tables, state.held, self.near)
             read_as = stand_in("Reading the question as one for a table", read, "it was answered from passages", notes)
-            found = _run([reading for reading in read_as or () if reading.chance >= FLOOR / 2])
+            found = _run([reading for reading in read_as or () if reading.probability >= FLOOR / 2])
         if not found:
             return None
         best, made = found[0]
         # A reading without words of its table does not compete with a reading that has some.
         rivals = [(reading, other) for reading, other in found[1:] if _aside(reading) <= _aside(best)]
         differ = [r for r, other in rivals if (other["value"], other["labels"]) != (made["value"], made["labels"])]
-        tied = any(odds(other.chance) >= RIVAL * odds(best.chance) for other in differ)
-        chance = TIED * best.chance if tied else best.chance
+        tied = any(odds(other.probability) >= RIVAL * odds(best.probability) for other in differ)
+        probability = TIED * best.probability if tied else best.probability
         # One doubt is shown beside the figure; with two doubts the figure is hardly the one asked for.
-        if chance < FLOOR or len(best.doubts) > 1:
+        if probability < FLOOR or len(best.doubts) > 1:
             return None
         notes.ran("generator", NAME)
         if doubts := [*made.get("doubts", ()), *best.doubts]:
             made["doubts"] = doubts
-            chance = min(chance, DOUBTED)
-        return {**made, "chance": round(min(chance, made["chance"]), 4)}
+            probability = min(probability, DOUBTED)
+        return {**made, "probability": round(min(probability, made["probability"]), 4)}
 
     @staticmethod
     def _reads_whole(question: str, tables: Sequence[Table]) -> bool:
         """Whether a capable model that reads the rows needs no query: short tables, and no figure over all of them."""
-        asked = Asked(question)
+        asked = ParsedQuestion(question)
         return max(table.size for table in tables) <= SHORT and not (asked.total or asked.mean or asked.share)
 
     def passages(self, computed: Computed) -> list[Passage]:
@@ -101,7 +101,7 @@ def _run(readings: Sequence[TableReading]) -> list[tuple[TableReading, Computed]
     found = []
     for reading in readings:
         try:
-            found.append((reading, compute(reading.query, reading.table, reading.chance)))
+            found.append((reading, compute(reading.query, reading.table, reading.probability)))
         except CragError as error:
             logger.debug("%s is not computed: %s", reading.query, error)
     return found

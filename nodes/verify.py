@@ -175,8 +175,8 @@ class Verify:
         """What is known of a chat model's draft; None for any other draft."""
         if draft not in state.written:
             return None
-        sureness = state.written[draft]
-        return Written(sureness) if self.writer is None else Written(sureness, self.writer.worth, self.writer.title)
+        logprob = state.written[draft]
+        return Written(logprob) if self.writer is None else Written(logprob, self.writer.worth, self.writer.title)
 
     def _anew(self, computed: Computed, context: Context) -> Recomputed:
         """A figure and the result of its recomputation."""

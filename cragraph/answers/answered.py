@@ -308,7 +308,7 @@ class ReaderScorer:
         """
         written = normalised(without_markers(answer))
         spans: list[AnswerSpan] = []
-        chances: list[float | None] = []
+        probabilities: list[float | None] = []
         verbatim = False
         seen: list[dict[str, float]] = []
         conflicts: list[Conflict] = []
@@ -329,22 +329,22 @@ class ReaderScorer:
             if pair := differing(read_question(part), ranking, passages):
                 conflicts.append(pair.record(passages))
             if ranking.answered is None:
-                chances.append(None)
+                probabilities.append(None)
                 continue
             near = nearest(self.ranker, part, written, ranking, several=len(parts) > 1)
-            seen.append({"found": ranking.answered, "chance": near["chance"], "span": near["span"]})
+            seen.append({"found": ranking.answered, "probability": near["probability"], "span": near["span"]})
             if not quoted:
-                chances.append(self.ranker.sure_of_words(near))
+                probabilities.append(self.ranker.sure_of_words(near))
             elif ranking.rows and all(given_as(row, written) for row in ranking.rows[:MOST_ROWS]):
-                chances.append(ranking.answered)
+                probabilities.append(ranking.answered)
             else:
-                chances.append(max(self.ranker.sure(certainty(among, s)) for s in given[:3]))
+                probabilities.append(max(self.ranker.sure(certainty(among, s)) for s in given[:3]))
         common = {name: sum(one[name] for one in seen) / len(seen) for name in seen[0]} if seen else {}
-        known = [chance for chance in chances if chance is not None]
-        if len(known) < len(chances):
+        known = [probability for probability in probabilities if probability is not None]
+        if len(known) < len(probabilities):
             return Answered(None, tuple(spans), verbatim, conflicts=tuple(conflicts))
-        chance = max(min(known), min(PARTLY, max(known)))
-        return Answered(chance, tuple(spans), verbatim, common, tuple(conflicts))
+        probability = max(min(known), min(PARTLY, max(known)))
+        return Answered(probability, tuple(spans), verbatim, common, tuple(conflicts))
 
 
 @dataclass(frozen=True)
@@ -404,7 +404,7 @@ def nearest(
     best = set(content_words(ranking.scored[0].answer))
     return {
         "bias": 1.0,
-        "chance": sure(near),
+        "probability": sure(near),
         "shared": shared(near),
         "span": len(best & set(content_words(written))) / len(best) if best else 0.0,
         "both": sure(near) * shared(near),

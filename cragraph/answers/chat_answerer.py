@@ -18,7 +18,7 @@ from cragraph.language.words import content_words, normalised
 from cragraph.models.budget import Messages
 from cragraph.models.chat import ChatCaller, ChatPart, ChatReply
 from cragraph.protocols import Brief, Notes
-from cragraph.types import IDK, Passage, Verdict, told
+from cragraph.types import IDK, Passage, Verdict, judge_reason
 
 MOST_FAILED: Final = 12  # failed claims in the prompt of a correction at most
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: a model that writes more does not find its end
@@ -114,7 +114,7 @@ class ChatGenerator(ChatPart):
 
     def _asked(self, messages: Messages, notes: Notes, brief: Brief, temperature: float) -> ChatReply:
         most, quiet = ANSWER_TOKENS, brief.quiet
-        return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, sureness=True)
+        return self.caller(messages, notes, temperature=temperature, quiet=quiet, most=most, logprob=True)
 
     def _plainly(self, passages: Sequence[Passage], brief: Brief, notes: Notes) -> ChatReply:
         """The reply to the same passages and question without an example and without markers."""
@@ -172,7 +172,7 @@ class ChatGenerator(ChatPart):
             notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
             answer = plain
         if answer != IDK:
-            notes.said(answer, reply.sureness)
+            notes.said(answer, reply.logprob)
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
@@ -328,7 +328,7 @@ def unframed(answer: str) -> str:
 def _fault(verdict: Verdict) -> str:
     """A failed claim with the judge's reason, the quote against it, and the correction."""
     parts = [f'- "{verdict["text"]}" is {verdict["verdict"].replace("_", " ")}']
-    if reason := told(verdict).rstrip("."):
+    if reason := judge_reason(verdict).rstrip("."):
         parts.append(f"reason: {reason}")
     if verdict["verdict"] == "contradicted" and verdict["evidence"]:
         parts.append(f'the passages say: "{verdict["evidence"]["quote"]}"')

@@ -68,8 +68,8 @@ def clause_named(question: Question, passages: Sequence[Passage]) -> Lookup | No
                 text = passage["text"][start:end]
                 found.setdefault(normalised(text), Candidate(number, start, end, text))
     clauses = tuple(found.values())
-    chance = CERTAIN if len(clauses) == 1 else SEVERAL
-    return Lookup(clauses, chance, tuple((0, len(one.text)) for one in clauses)) if clauses else None
+    probability = CERTAIN if len(clauses) == 1 else SEVERAL
+    return Lookup(clauses, probability, tuple((0, len(one.text)) for one in clauses)) if clauses else None
 
 
 def _stretches(text: str, number: str, letter: str) -> Iterator[tuple[int, int]]:
@@ -121,7 +121,7 @@ CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place",
 answer as a claim (0 if not judged); words; the cosine to the question; the rank of the passage; the form."""
 CERTAINTY: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
 """Features of the head for the probability that the best candidate answers. More gained nothing on held-out sources."""
-REWORDED: Final = ("bias", "chance", "shared", "span", "both")
+REWORDED: Final = ("bias", "probability", "shared", "span", "both")
 """Features of the head for the probability that an answer in other words answers."""
 
 
@@ -229,10 +229,10 @@ class AnswerRanker:
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features)
         named = (lookup(question, pool, passages), answer_below(question, passages), clause_named(question, passages))
-        looked = max((one for one in named if one), key=lambda one: one.chance, default=None)
-        if looked and (looked.chance > answered or _same_place(looked, ranking.scored[0])):
+        looked = max((one for one in named if one), key=lambda one: one.probability, default=None)
+        if looked and (looked.probability > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
-            answered = looked.chance if looked.doubted else max(answered, looked.chance)
+            answered = looked.probability if looked.doubted else max(answered, looked.probability)
         return replace(ranking, answered=answered, features=features)
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
@@ -382,7 +382,7 @@ def _looked_up(looked: Lookup, others: Sequence[Scored]) -> tuple[Scored, ...]:
     known = {s.candidate: s.features for s in others}
     unread = dict.fromkeys((*CHOICE, "answer", "evidence"), 0.0)
     rows = [
-        Scored(row, known.get(row, unread), looked.chance, row.start + start, row.start + end)
+        Scored(row, known.get(row, unread), looked.probability, row.start + start, row.start + end)
         for row, (start, end) in zip(looked.rows, looked.cells, strict=True)
     ]
     return (*rows, *(s for s in others if s.candidate not in looked.rows))
@@ -397,7 +397,7 @@ def _same_place(looked: Lookup, best: Scored) -> bool:
     if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
         return False
     start, end = (best.candidate.start + place for place in looked.cells[0])
-    return looked.chance >= TOLD or (best.answer_start < end and start < best.answer_end)
+    return looked.probability >= TOLD or (best.answer_start < end and start < best.answer_end)
 
 
 def _squash(value: float) -> float:

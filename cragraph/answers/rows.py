@@ -61,7 +61,7 @@ class Lookup:
     """The rows for a question, the probability (0..1) that they answer it, and the answering cell of each."""
 
     rows: tuple[Candidate, ...]
-    chance: float
+    probability: float
     cells: tuple[tuple[int, int], ...]
     """Start and end of the answering cell's value in each row's text; the whole row if no column is asked for."""
     depth: int = 0
@@ -73,7 +73,7 @@ class Lookup:
 class _Fit(NamedTuple):
     """A fitting row: the probability that it answers, its answering cell, and the place of the cell that names it."""
 
-    chance: float
+    probability: float
     row: Candidate
     cell: Cell | None
     depth: int
@@ -109,8 +109,8 @@ def lookup(question: Question, pool: Sequence[Candidate], passages: Sequence[Pas
         if any(cell.name for cell in read):
             tables.setdefault(passage["source"] or passage["doc_id"], []).append((candidate, read))
     looked = (_labelled(question, pool), *(_RowQuestion(question, rows).answer() for rows in tables.values()))
-    best = max((one for one in looked if one), key=lambda one: (one.chance, -one.depth), default=None)
-    return best if best and best.chance >= WORTH else None
+    best = max((one for one in looked if one), key=lambda one: (one.probability, -one.depth), default=None)
+    return best if best and best.probability >= WORTH else None
 
 
 def one_of_many(question: Question, row: Candidate) -> bool:
@@ -130,7 +130,7 @@ def answer_below(question: Question, passages: Sequence[Passage]) -> Lookup | No
             same = shared * shared / whole if whole else 0.0
             if same < SAME_QUESTION or read_question(heading.strip("#* ")).kind != question.kind:
                 continue
-            if (len(headed) > 1 or heading.startswith("#")) and CERTAIN * same > (best.chance if best else 0.0):
+            if (len(headed) > 1 or heading.startswith("#")) and CERTAIN * same > (best.probability if best else 0.0):
                 best = Lookup(answer, CERTAIN * same, tuple((0, len(part.text)) for part in answer))
     return best
 
@@ -213,8 +213,8 @@ class _RowQuestion:
         if _NOT.search(re.sub(named or "$", " ", self.question.text, flags=re.I)):
             return None  # the other rows are computed
         fits = [fit for candidate, row in self.rows if (fit := self._fit(candidate, row))]
-        best = max((fit.chance for fit in fits), default=0.0)
-        chosen = [fit for fit in fits if fit.chance > best - 1e-9]
+        best = max((fit.probability for fit in fits), default=0.0)
+        chosen = [fit for fit in fits if fit.probability > best - 1e-9]
         wants_cell = self.question.kind in _TYPED or self.question.kind is Kind.YES_NO
         if not chosen or (wants_cell and not any(fit.cell for fit in chosen)):
             return None
@@ -256,12 +256,14 @@ class _RowQuestion:
         column = self._asked_column({row[place].name for place in naming}, row)
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
-        chance, names = (
-            self._chance(named | self.above[candidate.context], whole, cell is not None or self.question.wants_rows),
+        probability, names = (
+            self._probability(
+                named | self.above[candidate.context], whole, cell is not None or self.question.wants_rows
+            ),
             tuple(row[place] for place in sorted(naming)),
         )
         doubted = cell is not None and self._by_unit(cell.name)
-        return _Fit(min(chance, DOUBTED) if doubted else chance, candidate, cell, min(naming), names, doubted)
+        return _Fit(min(probability, DOUBTED) if doubted else probability, candidate, cell, min(naming), names, doubted)
 
     def _by_unit(self, name: str) -> bool:
         """Whether the question names only the unit of a column: "how many days" does not say which days."""
@@ -338,18 +340,18 @@ class _RowQuestion:
         """Whether the question has a word of a column's heading."""
         return any(group[0] in self.words for group in self.columns[column])
 
-    def _chance(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
+    def _probability(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT
         unsaid = sum(map(weight, heavy - accounted)) / (sum(map(weight, heavy)) or 1.0)
         if unsaid >= MOST_UNSAID:
             return 0.0
-        chance = CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
-        return min(chance, DOUBTED) if unsaid else chance
+        probability = CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
+        return min(probability, DOUBTED) if unsaid else probability
 
 
-def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], chance: float, depth: int = 0) -> Lookup:
+def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], probability: float, depth: int = 0) -> Lookup:
     places = tuple(cell.place if cell else (0, len(candidate.text)) for candidate, cell in rows)
-    return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, chance), places, depth)
+    return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, probability), places, depth)
 
 
 _IN_SENTENCES: Final = frozenset((Kind.YES_NO, Kind.REASON, Kind.MANNER, Kind.LIST))

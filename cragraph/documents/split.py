@@ -10,7 +10,7 @@ from typing import Final
 from cragraph.documents.document import Block, Document, Heading
 from cragraph.errors import InputError
 from cragraph.language.cells import CELLS, Cell, Row, kept
-from cragraph.language.orders import told_of
+from cragraph.language.orders import order_warning
 from cragraph.language.sentences import sentence_spans
 from cragraph.passages import content_id
 from cragraph.types import Passage
@@ -196,7 +196,7 @@ def _passage(
         metadata[CELLS] = kept(text, rows)
     places = [(doubt, unit.start - start, unit.end - start) for unit in units for doubt in unit.block.doubts]
     places += [(doubt, 0, 0) for unit in units for doubt in unit.block.of_figures]  # without a place
-    orders = [f"{told}."] if (told := told_of(text)) else []
+    orders = [f"{told}."] if (told := order_warning(text)) else []
     if doubts := list(dict.fromkeys((*document.doubts, *orders, *(doubt for doubt, _, _ in places)))):
         metadata["doubts"] = doubts
         metadata["doubted"] = [[doubts.index(doubt), *place] for doubt, *place in places]

@@ -65,7 +65,7 @@ def order_spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def told_of(text: str) -> str:
+def order_warning(text: str) -> str:
     """A sentence on the orders in a text; empty where there are none."""
     spans = order_spans(text)
     count = sum(len(sentence_spans(text[start:end])) for start, end in spans)

@@ -91,7 +91,7 @@ class ChatReply:
     text: str
     cut: bool = False  # the reply was cut at the limit
     unread: bool = False  # the server seems to have left out part of the prompt
-    sureness: float | None = None  # mean log-probability of its tokens, if asked for and told by the server
+    logprob: float | None = None  # mean log-probability of its tokens, if asked for and told by the server
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ChatCaller:
         temperature: float = 0.0,
         quiet: bool = True,
         most: int | None = None,
-        sureness: bool = False,
+        logprob: bool = False,
     ) -> ChatReply:
         """Call the model and return its whole reply; each try counts as one call in `notes`.
 
@@ -164,9 +164,9 @@ class ChatCaller:
             schema: a JSON schema for Ollama's `format`; with it, reasoning is off.
             quiet: keeps the tokens out of the message stream.
             most: tokens of the reply at most.
-            sureness: asks the server for the tokens' log-probabilities.
+            logprob: asks the server for the tokens' log-probabilities.
         """
-        model = tuned(self.model, temperature, schema, most, sureness=sureness)
+        model = tuned(self.model, temperature, schema, most, logprob=logprob)
 
         failures: list[BaseException] = []
         once = partial(self._once, model, messages, notes, [QUIET] if quiet else [])
@@ -252,7 +252,7 @@ class ChatCaller:
                 f"{self.title} was cut off in the middle of its answer: raise CRAG_NUM_CTX, an eighth of it is written."
             )
         mean = sum(logprobs) / len(logprobs) if logprobs else None
-        return ChatReply(_clean(text), cut=cut, unread=unread, sureness=mean)
+        return ChatReply(_clean(text), cut=cut, unread=unread, logprob=mean)
 
     @property
     def _target(self) -> "Target":
@@ -313,7 +313,7 @@ def tuned(
     schema: Mapping[str, Any] | None,
     most: int | None = None,
     *,
-    sureness: bool = False,
+    logprob: bool = False,
 ) -> "BaseChatModel":
     """The model with this temperature, reply limit and, if the provider supports it, schema."""
     wanted: dict[str, Any] = {"temperature": temperature}
@@ -326,7 +326,7 @@ def tuned(
     elif schema is not None and model._llm_type == "openai-chat":
         response_format = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
         wanted["model_kwargs"] = {**getattr(model, "model_kwargs", {}), "response_format": response_format}
-    if sureness and model._llm_type == "chat-ollama":
+    if logprob and model._llm_type == "chat-ollama":
         wanted["logprobs"] = True
     known = type(model).model_fields
     return model.model_copy(update={key: value for key, value in wanted.items() if key in known})

@@ -220,7 +220,7 @@ class Blend:
     def logit(self, scores: Floats) -> float:
         """The network's logit for a claim, from its (3,) logits: the logit for it, less a share of the logit against
         it."""
-        return support_logit(scores) - self.against * chance_logit(scores, 2)
+        return support_logit(scores) - self.against * class_logit(scores, 2)
 
     def support(self, opinion: float, logit: float, objected: bool) -> float:
         """The support of a claim, 0..1, from the support by words, 0..1, and the network's logit.
@@ -309,31 +309,31 @@ class GroundingModel(Shipped):
         against = np.clip(scale * float(scores[2] - scores[1]) + bias, -30.0, 30.0)
         contradicted = (1.0 - supported) * float(1.0 / (1.0 + np.exp(-against)))
         scale, absent, bias = card["word"]
-        chances = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * lacking + bias))), np.float32)
+        probabilities = np.asarray(1.0 / (1.0 + np.exp(-(scale * words + absent * lacking + bias))), np.float32)
         rest = 1.0 - supported - contradicted
-        return Grounding(supported, rest, contradicted, tuple(_words(part, chances)), logit)
+        return Grounding(supported, rest, contradicted, tuple(_words(part, probabilities)), logit)
 
 
 def support_logit(scores: Floats) -> float:
     """The logit of support, from the network's (3,) logits of supported, unsupported and contradicted."""
-    return chance_logit(scores, 0)
+    return class_logit(scores, 0)
 
 
-def chance_logit(scores: Floats, place: int) -> float:
+def class_logit(scores: Floats, place: int) -> float:
     """The logit of the probability of one of the network's three classes."""
     raised = np.exp(scores - scores.max())
-    chance = min(max(float(raised[place] / raised.sum()), 1e-5), 1 - 1e-5)
-    return float(np.float32(np.log(chance / (1 - chance))))
+    probability = min(max(float(raised[place] / raised.sum()), 1e-5), 1 - 1e-5)
+    return float(np.float32(np.log(probability / (1 - probability))))
 
 
-def _words(reading: ReadClaim, chances: Floats) -> Iterator[ClaimWord]:
+def _words(reading: ReadClaim, probabilities: Floats) -> Iterator[ClaimWord]:
     """Join touching pieces into words; a word has the highest probability of its pieces."""
     starts, ends = reading.pieces.starts, reading.pieces.ends
     firsts = np.flatnonzero(np.append(True, starts[1:] > ends[:-1]))
-    worst = np.maximum.reduceat(chances, firsts)
+    worst = np.maximum.reduceat(probabilities, firsts)
     lasts = np.append(firsts[1:], len(starts)) - 1
-    for first, last, chance in zip(firsts, lasts, worst, strict=True):
-        yield ClaimWord(reading.offset + int(starts[first]), reading.offset + int(ends[last]), float(chance))
+    for first, last, probability in zip(firsts, lasts, worst, strict=True):
+        yield ClaimWord(reading.offset + int(starts[first]), reading.offset + int(ends[last]), float(probability))
 
 
 def _join(parts: Sequence[Grounding]) -> Grounding:

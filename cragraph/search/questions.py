@@ -24,7 +24,7 @@ from cragraph.passages import as_message
 from cragraph.prompts import Prompt, marker_for, neutral
 from cragraph.protocols import Embeddings, Notes, QueryWriter
 from cragraph.turns import KINDS, SMALL_TALK, Kind, Turn, after_greetings, by_rules, last_answer, opens_with_greeting
-from cragraph.types import IDK, Passage, Verdict, told
+from cragraph.types import IDK, Passage, Verdict, judge_reason
 
 logger = logging.getLogger(__name__)
 
@@ -326,7 +326,7 @@ class ChatQueries(ChatPart):
         passages: Sequence[Passage] = (),
     ) -> list[str]:
         """At most `count` queries; raises `ModelError` only when there is no fallback."""
-        faults = [f"- {one['text']}" + (f" ({reason})" if (reason := told(one)) else "") for one in failed]
+        faults = [f"- {one['text']}" + (f" ({reason})" if (reason := judge_reason(one)) else "") for one in failed]
         quoted = {"failed": faults[: 2 * self.count], "unanswered": [f"- {part}" for part in unanswered]}
         lists = {name: "\n".join(lines) or "(none)" for name, lines in quoted.items()}
         values = {"question": question or "(not known)", "count": self.count, "most": QUERY_TOKENS, "title": "query"}

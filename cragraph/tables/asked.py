@@ -112,7 +112,7 @@ class Token(NamedTuple):
     light: bool
 
 
-class Asked:
+class ParsedQuestion:
     """A question, parsed as far as possible without a table."""
 
     def __init__(self, question: str) -> None:

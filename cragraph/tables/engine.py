@@ -42,10 +42,10 @@ class _Total(NamedTuple):
     missing: int
 
 
-def compute(query: Query, table: Table, chance: float = 1.0) -> Computed:
+def compute(query: Query, table: Table, probability: float = 1.0) -> Computed:
     """The result of a query. Raises InputError if it does not fit the table, or has no result."""
     with localcontext(_EXACT):
-        return _Engine(query, table).run(chance)
+        return _Engine(query, table).run(probability)
 
 
 def rows_with(where: Sequence[Condition], table: Table) -> Rows:
@@ -130,24 +130,24 @@ class _Engine:
 
     # -- operations --------------------------------------------------------------------------------------------
 
-    def run(self, chance: float) -> Computed:
+    def run(self, probability: float) -> Computed:
         """The figure and its sentence."""
         operation = self.query["operation"]
         if self.query.get("group"):
-            return self._grouped(chance)
+            return self._grouped(probability)
         if operation in ("largest", "smallest"):
-            return self._extreme(chance)
+            return self._extreme(probability)
         if operation in ("list", "count"):
-            return self._listed(chance, named=operation == "list")
+            return self._listed(probability, named=operation == "list")
         if operation in ("sum", "mean"):
-            return self._added(chance, mean=operation == "mean")
+            return self._added(probability, mean=operation == "mean")
         if operation == "adjusted":
-            return self._adjusted(chance)
+            return self._adjusted(probability)
         if "against" not in self.query:
             raise InputError(f"a query came with the operation {operation!r} and nothing to compare with.")
-        return self._two(self.query["against"], chance)
+        return self._two(self.query["against"], probability)
 
-    def _added(self, chance: float, *, mean: bool) -> Computed:
+    def _added(self, probability: float, *, mean: bool) -> Computed:
         total, column = self.total(self.own), self.table.columns[self.own["column"]]
         rows = self._rows_said(len(total.rows), self.own["where"])
         more = f"; {_count(total.missing)} more without a figure" if total.missing else ""
@@ -157,12 +157,12 @@ class _Engine:
             exact = Fraction(total.value) / len(total.rows)
             value = rounded(exact)
             text = f"{subject} {shown(value, column)} on average{_about(exact, value)}{more}"
-            return self._made(text, value, column.unit, total, chance, rounded=exact != Fraction(value))
+            return self._made(text, value, column.unit, total, probability, rounded=exact != Fraction(value))
         text = f"{subject} {shown(total.value, column)} in all{more}"
         if words in ("cost", "costs", "price"):
             costs = "costs" if len(total.rows) == 1 else "cost"
             text = f"{rows[:1].upper()}{rows[1:]} {costs} {shown(total.value, column)} in all{more}"
-        made = self._made(text, total.value, column.unit, total, chance)
+        made = self._made(text, total.value, column.unit, total, probability)
         stated = {row[column.name]: next(iter(row.values())) for row in self.table.totals if column.name in row}
         whole = {figure for figure, name in stated.items() if not re.match("sub|.*(?:average|mean)", name, re.I)}
         known = {t.value for figure in whole or stated if (t := number_of(figure))}
@@ -171,7 +171,7 @@ class _Engine:
             made["doubts"] = [*made.get("doubts", []), f"The table itself states a total of {stated_as}."]
         return made
 
-    def _extreme(self, chance: float) -> Computed:
+    def _extreme(self, probability: float) -> Computed:
         column, most = self.table.columns[self.own["column"]], self.query.get("most", 1)
         if column.kind not in ("number", "date"):
             raise InputError(
@@ -198,9 +198,9 @@ class _Engine:
             text = f"{' and '.join(labels[:NAMED])} {have} the {what} of {over}: {self._cell(best[0], column)}"
         value = column.value(best[0]) if column.kind == "date" else known[order[0]]
         total = _Total(Decimal(), np.array(best), len(every) - len(found))
-        return self._made(text, value, column.unit, total, chance, labels=labels, rows=len(found))
+        return self._made(text, value, column.unit, total, probability, labels=labels, rows=len(found))
 
-    def _listed(self, chance: float, *, named: bool) -> Computed:
+    def _listed(self, probability: float, *, named: bool) -> Computed:
         """The rows that pass, named or counted."""
         rows, where = self.rows(self.own["where"]), self.own["where"]
         if named and not len(rows):
@@ -222,9 +222,9 @@ class _Engine:
             more = f"; and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
             text += f": {'; '.join(map(told, rows[:NAMED]))}{more}"
         total = _Total(Decimal(len(rows)), rows, 0)
-        return self._made(text, total.value, "", total, chance, labels=labels)
+        return self._made(text, total.value, "", total, probability, labels=labels)
 
-    def _grouped(self, chance: float) -> Computed:
+    def _grouped(self, probability: float) -> Computed:
         query, column = self.query, self.table.columns.get(self.own["column"])
         key, of = self.table.columns[query["group"]], query.get("of", "sum")
         taken = self.with_value(self.rows(self.own["where"]), key)
@@ -259,9 +259,9 @@ class _Engine:
         inexact = any(value != Fraction(rounded(value)) for value, _ in best)
         total = _Total(first, np.concatenate([rows for _, rows in best]), 0)
         unit = own.unit if own else ""
-        return self._made(text, first, unit, total, chance, labels=names, rows=len(taken), rounded=inexact)
+        return self._made(text, first, unit, total, probability, labels=names, rows=len(taken), rounded=inexact)
 
-    def _two(self, other: Operand, chance: float) -> Computed:
+    def _two(self, other: Operand, probability: float) -> Computed:
         own, operation = self.own, self.query["operation"]
         one, two = self.total(own), self.total(other)
         if not len(one.rows) or not len(two.rows):
@@ -282,9 +282,11 @@ class _Engine:
             yes = one.value > two.value if self.query.get("test", ">") == ">" else one.value < two.value
             apart = "both are the same" if not gap else f"difference {shown(gap, column)}"
             text = f"{'Yes' if yes else 'No'}: {first}, {second}; {apart}{place}"
-            return self._made(text, "yes" if yes else "no", "", both, chance)
+            return self._made(text, "yes" if yes else "no", "", both, probability)
         if operation == "difference":
-            return self._made(f"{first}, {second}; difference {shown(gap, column)}{place}", gap, unit, both, chance)
+            return self._made(
+                f"{first}, {second}; difference {shown(gap, column)}{place}", gap, unit, both, probability
+            )
         if not two.value:
             raise InputError("a share of nothing, or a growth from nothing, has no figure.")
         if operation == "share":
@@ -295,7 +297,7 @@ class _Engine:
             text = f"{what}: {shown(value)} %, {shown(one.value, column)} of {shown(two.value, column)}"
             whole = _Total(one.value, one.rows, one.missing)
             return self._made(
-                text + _about(exact, value), value, "%", whole, chance, rows=len(two.rows), rounded=exact != value
+                text + _about(exact, value), value, "%", whole, probability, rows=len(two.rows), rounded=exact != value
             )
         if operation != "growth":
             raise InputError(f"there is no operation {operation!r}.")
@@ -306,10 +308,10 @@ class _Engine:
         percent = rounded(exact)
         text = f"From {second} to {first}: {signed(gained, column)}, which is {signed(percent)} %"
         return self._made(
-            f"{text}{_about(exact, percent)}{place}", percent, "%", both, chance, rounded=exact != percent
+            f"{text}{_about(exact, percent)}{place}", percent, "%", both, probability, rounded=exact != percent
         )
 
-    def _adjusted(self, chance: float) -> Computed:
+    def _adjusted(self, probability: float) -> Computed:
         total, percent = self.total(self.own), number_of(self.query.get("percent", ""))
         at = self.query.get("percent_at")
         if percent is None or at is None or len(total.rows) != 1:
@@ -320,13 +322,13 @@ class _Engine:
         sign = "more" if percent.value > 0 else "less"
         base = f"{self.table.label(total.rows[0])}, {column.header.words} {shown(total.value, column)}"
         text = f"{base}, {shown(abs(percent.value))} % {sign}: {shown(value, column)}{_about(exact, value)}"
-        made = self._made(text, value, column.unit, total, chance, rounded=exact != Fraction(value))
+        made = self._made(text, value, column.unit, total, probability, rounded=exact != Fraction(value))
         return {**made, "cited": [*made["cited"], at]}
 
     # -- words -------------------------------------------------------------------------------------------------
 
     def _made(
-        self, text: str, value: Decimal | str, unit: str, total: _Total, chance: float,
+        self, text: str, value: Decimal | str, unit: str, total: _Total, probability: float,
         *, labels: Sequence[str] = (), rows: int | None = None, rounded: bool = False,
     ) -> Computed:  # fmt: skip
         """The record of a figure, with the doubts of its rows."""
@@ -334,12 +336,13 @@ class _Engine:
         taken = len(total.rows) if rows is None else rows
         made = Computed(
             query=self.query, answer=text, value=value if isinstance(value, str) else plain(value), unit=unit,
-            labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited, chance=chance,
+            labels=list(labels), rows=taken, missing=total.missing, rounded=rounded, cited=cited,
+            probability=probability,
         )  # fmt: skip
         doubts = [*self.table.doubts(map(int, total.rows[:LISTED]), not self.own["where"])]
         if left_out := self.table.left_out:
             made["answer"] += f" ({left_out})"
-            made["chance"] = min(chance, PARTIAL)
+            made["probability"] = min(probability, PARTIAL)
             doubts.append(f"Of {self.table.filename} {left_out}: the figure leaves the rest out.")
         if doubts:
             made["doubts"] = list(dict.fromkeys(doubts))

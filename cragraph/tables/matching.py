@@ -26,7 +26,7 @@ from cragraph.tables.asked import (
     SAID,
     UNITS,
     UPWARDS,
-    Asked,
+    ParsedQuestion,
     Token,
     pole,
 )
@@ -73,7 +73,7 @@ class Chosen(NamedTuple):
 class Matching:
     """One question matched with one table."""
 
-    def __init__(self, asked: Asked, table: Table, near: Near | None) -> None:
+    def __init__(self, asked: ParsedQuestion, table: Table, near: Near | None) -> None:
         self.asked, self.table, self.near = asked, table, near
         self.at = dict(enumerate(asked.tokens))
         self.every = set(self.at)

@@ -29,7 +29,7 @@ from cragraph.tables.asked import (
     SAID,
     TOP,
     TWO_FOLD,
-    Asked,
+    ParsedQuestion,
     Token,
     pole,
 )
@@ -77,7 +77,7 @@ class TableReading:
     """A query that a question may mean, with its probability, 0..1; `table` is its table."""
 
     query: Query
-    chance: float
+    probability: float
     features: Mapping[str, float]
     table: Table = field(repr=False)
     doubts: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def read_query(
     """
     if len(split_question(question)) > 1 or TWO_FOLD.search(question):
         return []
-    asked = Asked(question)
+    asked = ParsedQuestion(question)
     if not asked.computes and not (passages and asked.money):
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
@@ -113,23 +113,23 @@ def read_query(
     loose = {token.stem for token in asked.tokens if token.stem in GENERIC}
     naming = [one.table for one in over if loose & one.label_words]
     readings = [reading for reading in readings if any(reading.table is table for table in naming)] or readings
-    return sorted(readings, key=lambda reading: -reading.chance)
+    return sorted(readings, key=lambda reading: -reading.probability)
 
 
 def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> TableReading | None:
     """The probability that a query by another writer is what a question asks; None if it misses the subject."""
-    return _Over(Asked(question), table, near).weighed(query)
+    return _Over(ParsedQuestion(question), table, near).weighed(query)
 
 
-def chance_of(features: Mapping[str, float], weights: Sequence[float] = WEIGHTS) -> float:
+def probability_of(features: Mapping[str, float], weights: Sequence[float] = WEIGHTS) -> float:
     """The fitted probability that a reading with these features is what was asked."""
     total = sum(w * features[name] for w, name in zip(weights, FEATURES, strict=True))
     return (TIED if features["tied"] else 1.0) / (1 + exp(-max(-30.0, min(30.0, total))))
 
 
-def odds(chance: float) -> float:
+def odds(probability: float) -> float:
     """A probability as odds."""
-    return chance / max(1e-9, 1 - chance)
+    return probability / max(1e-9, 1 - probability)
 
 
 class _Said(TypedDict, total=False):
@@ -477,7 +477,7 @@ class _Over(Matching):
             "adjusted": float(said.get("adjusted", False)),
         }
         doubts = tuple(self._doubts(left | meant, features, columns, named))
-        return TableReading(query, chance_of(features), features, self.table, doubts)
+        return TableReading(query, probability_of(features), features, self.table, doubts)
 
     def _doubts(
         self, left: set[int], features: Mapping[str, float], columns: Sequence[Chosen], named: Sequence[NamedColumn]

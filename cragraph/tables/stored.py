@@ -89,7 +89,7 @@ class StoredTables:
                 raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
             if query.get("percent", "").lstrip("-") not in at["quote"]:
                 raise StoreError(f"the text does not say {query.get('percent')} %.")
-        return compute(query, table, computed["chance"])
+        return compute(query, table, computed["probability"])
 
 
 def _near(store: PassageStore, question: str, where: Where) -> list[Passage]:

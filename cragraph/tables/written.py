@@ -14,7 +14,7 @@ from cragraph.language.words import content_words
 from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Lines, Text
 from cragraph.protocols import Notes
-from cragraph.tables.asked import Asked
+from cragraph.tables.asked import ParsedQuestion
 from cragraph.tables.matching import Near, words_of_column
 from cragraph.tables.reading import Plan, weighed
 from cragraph.types import Condition, Query
@@ -68,13 +68,13 @@ class QueryModel(ChatPart):
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Plan:
         """The checked reading of the model's query, if it wrote a usable one. One call."""
-        if not Asked(question).operates or not self.capable:
+        if not ParsedQuestion(question).operates or not self.capable:
             return Plan()
         shown = tables[:TABLES]
         room = ROOM * (self.caller.num_ctx or 1 << 15)
         described = ""
         for most in SHOWN:
-            described = "\n".join(f"Table {n}: {told(table, most)}" for n, table in enumerate(shown, start=1))
+            described = "\n".join(f"Table {n}: {description_of(table, most)}" for n, table in enumerate(shown, start=1))
             if len(described) <= room:
                 break
         try:
@@ -92,7 +92,7 @@ class QueryModel(ChatPart):
         if names_another_column(question, query, table):
             return Plan(declined=True)
         doubts = tuple(f"The figure leaves out “{part}” of the question." for part in reply.left_out)
-        return Plan(replace(reading, chance=self.caller.worth.probability, doubts=doubts))
+        return Plan(replace(reading, probability=self.caller.worth.probability, doubts=doubts))
 
 
 def names_another_column(question: str, query: Query, table: "Table") -> bool:
@@ -107,7 +107,7 @@ def names_another_column(question: str, query: Query, table: "Table") -> bool:
     return any(asked & words_of_column(column) for column in others)
 
 
-def told(table: "Table", most: int = SHOWN[0]) -> str:
+def description_of(table: "Table", most: int = SHOWN[0]) -> str:
     """A table in a few lines: its name, its columns with their values (of many, some and how many), its total rows."""
     lines = [f"{table.name}, {table.size} rows"]
     for column in table.columns.values():

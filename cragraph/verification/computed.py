@@ -21,7 +21,7 @@ class Recomputed:
 
     def answered(self) -> Answered:
         """The probability, 0..1, that the query is what the question asks, and the rows that the query was run over."""
-        return Answered(self.computed["chance"], (), quoted=True)
+        return Answered(self.computed["probability"], (), quoted=True)
 
     def verdicts(self, passages: Sequence[Passage]) -> list[Verdict]:
         """One verdict on the whole answer: supported if every word and row comes out again."""

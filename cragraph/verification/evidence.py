@@ -70,7 +70,7 @@ class Written:
     """What is known of an answer that a chat model wrote: the mean log-probability of its tokens, the model's worth
     and name."""
 
-    sureness: float | None = None
+    logprob: float | None = None
     worth: Worth = NEUTRAL
     model: str = ""
 
@@ -219,22 +219,22 @@ class Card:
         return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
 
 
-def features(seen: Mapping[str, float], supported: float, sureness: float | None) -> dict[str, float]:
-    """The features of that probability: the reader's `seen` (`found`, `chance`, `span`: 0..1 each; empty if it could
-    not read), the judge's support, 0..1, and the mean log-probability of the model's tokens."""
+def features(seen: Mapping[str, float], supported: float, logprob: float | None) -> dict[str, float]:
+    """The features of that probability: the reader's `seen` (`found`, `probability`, `span`: 0..1 each; empty if it
+    could not read), the judge's support, 0..1, and the mean log-probability of the model's tokens."""
     return {
         "bias": 1.0,
         "found": logit(seen["found"], 0.01) / 2 if seen else 0.0,
-        "chance": logit(seen["chance"], 0.01) / 2 if seen else 0.0,
+        "probability": logit(seen["probability"], 0.01) / 2 if seen else 0.0,
         "span": seen.get("span", 0.0),
         "support": logit(supported, 0.02) / 4,
-        "sureness": ASSUMED_LOGPROB if sureness is None else max(-1.0, sureness),
+        "logprob": ASSUMED_LOGPROB if logprob is None else max(-1.0, logprob),
     }
 
 
 def written_probability(seen: Mapping[str, float], supported: float, written: Written) -> float:
     """The probability, 0..1, that a model's answer is right, before another model judged it."""
-    fitted = card().probability(features(seen, supported, written.sureness))
+    fitted = card().probability(features(seen, supported, written.logprob))
     return updated(fitted, written.worth.writes / NEUTRAL.writes)
 
 

@@ -198,13 +198,13 @@ class Curve:
 
     def claim(self, support: float) -> float:
         """The probability, 0..1, that a claim with this score of the judge is supported."""
-        return _chance(self.slope * _logit(support) + self.bias)
+        return _logistic(self.slope * _logit(support) + self.bias)
 
-    def answer(self, chances: Sequence[float]) -> float:
+    def answer(self, probabilities: Sequence[float]) -> float:
         """The probability, 0..1, that all claims with these probabilities are supported."""
-        logits = [_logit(chance) for chance in chances]
+        logits = [_logit(probability) for probability in probabilities]
         mean = sum(logits) / len(logits)
-        return _chance(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
+        return _logistic(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
 
     def threshold(self, refused: float) -> float:
         """The confidence below which this share of the good answers lies, interpolated between measured shares."""
@@ -281,12 +281,12 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
             f"{', '.join(unknown)}: choose the policy 'claims'."
         )
-    chances = [
+    probabilities = [
         0.0 if v["verdict"] == "unjudged" else embedded(v)[1] for v in own if not (word_for_word(v) or is_exact(v))
     ]
-    if not chances:
+    if not probabilities:
         return 1.0
-    return min((curves()[judge].answer(chances) for judge in judges), default=0.0)
+    return min((curves()[judge].answer(probabilities) for judge in judges), default=0.0)
 
 
 def is_exact(verdict: Verdict) -> bool:
@@ -299,7 +299,7 @@ def pooled_support(supports: Sequence[float]) -> float:
     return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
 
 
-def _chance(logit: float) -> float:
+def _logistic(logit: float) -> float:
     return 1.0 / (1.0 + exp(-logit))
 
 

@@ -118,8 +118,8 @@ UNJUDGED: Final = "claim(s) could not be judged"  # issues that `prune` removes 
 _WIDTH: Final = 88
 
 Reading = Mapping[str, Any]
-"""`chance`: the probability that the answer answers (None: not known). `quoted`: whether the answer is a quotation.
-`seen`: the reader's values. `sureness`: the mean log-probability of the model that wrote it. `beside`: a model's answer
+"""`probability`: that the answer answers (None: not known). `quoted`: whether the answer is a quotation.
+`seen`: the reader's values. `logprob`: the mean log-probability of the model that wrote it. `beside`: a model's answer
 beside a quotation. `agreed`: the factor for passages that disagree."""
 
 

@@ -564,7 +564,7 @@ def reading_of(
         return None
     read: dict[str, Any] = {}
     if answered is not None:
-        read |= {"chance": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}}
+        read |= {"probability": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}}
         # A model that read all passages and finds the question answered has already weighed their disagreement.
         if answered.conflicts and not (judged is not None and judged.answers == "all"):
             read["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
@@ -610,15 +610,15 @@ def _before(
         if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
             probability = min(probability, value)  # a claim has failed, whatever speaks for the whole answer
         probability = probability if counted(verdicts) else 0.0
-        unread = read["chance"] is None and EMBEDDED.issuperset(judges_of(verdicts))
+        unread = read["probability"] is None and EMBEDDED.issuperset(judges_of(verdicts))
         cut = unread and probability > MOST_UNREAD
         return (MOST_UNREAD if cut else probability), value, cut
-    if "chance" not in read:
+    if "probability" not in read:
         return value, value, False
-    if read["chance"] is None:
+    if read["probability"] is None:
         cut = value > MOST_UNREAD and EMBEDDED.issuperset(judges_of(verdicts))
         return (MOST_UNREAD, MOST_UNREAD, True) if cut else (value, value, False)
-    return (value * read["chance"] if read["quoted"] else value), value, False
+    return (value * read["probability"] if read["quoted"] else value), value, False
 
 
 @dataclass

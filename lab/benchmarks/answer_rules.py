@@ -62,7 +62,7 @@ DEV: Final = (
     "squad2_train_500", "squad2_train_part", "neg_same_doc", "clapnq_dev", "bioasq_golden", "selqa_test",
     "nq_open_gold", "tatqa_dev_text", "ottqa_hybridqa_dev", "contrast_sets", "qed_dev", "fairytaleqa_val", "qamr_dev",
 )  # fmt: skip
-REFUSED: Final = 0.4  # chance below which a best sentence counts as no answer
+REFUSED: Final = 0.4  # probability below which a best sentence counts as no answer
 
 
 def mistyped(row: AskedRow, rng: Random) -> AskedRow:

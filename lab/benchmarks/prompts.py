@@ -304,7 +304,7 @@ class Asker:
 
 
 class Recorded:
-    """What the chance of the last written answer was made of, for `benchmarks.written`."""
+    """What the probability of the last written answer was made of, for `benchmarks.written`."""
 
     features: dict[str, float] = {}  # noqa: RUF012 (the last, of one process)
 

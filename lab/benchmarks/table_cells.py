@@ -1,4 +1,4 @@
-"""How often a cell that was looked up is the right one, by the chance that is stated of it.
+"""How often a cell that was looked up is the right one, by the probability that is stated of it.
 
     python -m lab.benchmarks.table_cells [DATA/retrieval/tatqa_dev]
 
@@ -79,7 +79,7 @@ def with_names(text: str) -> str:
 
 
 Found = tuple[float, bool]
-"""The chance that is stated of what was looked up, and whether it is right."""
+"""The probability that is stated of what was looked up, and whether it is right."""
 
 
 def looked_up(asked: Asked) -> Found | None:
@@ -89,7 +89,7 @@ def looked_up(asked: Asked) -> Found | None:
     if found is None:
         return None
     cells = [row.text[start:end] for row, (start, end) in zip(found.rows, found.cells, strict=True)]
-    return found.chance, bool(asked.cell) and len(cells) <= 3 and any(asked.cell in cell for cell in cells)
+    return found.probability, bool(asked.cell) and len(cells) <= 3 and any(asked.cell in cell for cell in cells)
 
 
 def of_new_users(name: str) -> Iterator[Found | None]:
@@ -102,11 +102,15 @@ def of_new_users(name: str) -> Iterator[Found | None]:
         found = lookup(read_question(row["question"]), rows, passages)
         given = " ".join(candidate.text for candidate in found.rows[:MOST_ROWS]).casefold() if found else ""
         right = not row.get("refuse") and all(text.casefold() in given for text in row["expect"])
-        yield (found.chance, right and not any(t.casefold() in given for t in row.get("reject", ()))) if found else None
+        yield (
+            (found.probability, right and not any(t.casefold() in given for t in row.get("reject", ())))
+            if found
+            else None
+        )
 
 
 def report(name: str, found: Sequence[Found | None]) -> None:
-    """A line a band of chances."""
+    """A line a band of probabilities."""
     known = [one for one in found if one]
     print(f"{name}: {len(found)} questions, {len(known)} looked up")
     for low, high in pairwise(BANDS):

@@ -25,8 +25,8 @@ from lab.benchmarks.prompts import to_fit
 TRUTH: Final = {"right": 1.0, "partly": 0.5, "wrong": 0.0}
 PENALTY: Final = 1.0  # of the squared weights; 4 ranks as well and states too little, each row left out of its fit
 STEPS: Final = 4_000
-POSITIVE: Final = ("found", "chance", "span", "support", "sureness")
-"""Features that can only speak for an answer: with few rows a chance sign must not be taken for knowledge."""
+POSITIVE: Final = ("found", "probability", "span", "support", "logprob")
+"""Features that can only speak for an answer: with few rows an accidental sign must not be taken for knowledge."""
 
 
 def fitted(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, float]:
@@ -43,8 +43,8 @@ def fitted(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, fl
     return {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)}
 
 
-def chances(rows: Sequence[dict[str, Any]], weights: dict[str, float]) -> list[float]:
-    """The chance of each answer."""
+def probabilities(rows: Sequence[dict[str, Any]], weights: dict[str, float]) -> list[float]:
+    """The probability of each answer."""
     totals = (sum(weight * row["features"][name] for name, weight in weights.items()) for row in rows)
     return [float(1 / (1 + np.exp(-total))) for total in totals]
 
@@ -79,13 +79,13 @@ def report_on(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], dict[st
     names = list(rows[0]["features"])
     first, second = ([row for row in rows if to_fit(row) is half] for half in (True, False))
     weights = fitted(first, names)
-    alone = [chances([row], fitted([r for r in rows if r is not row], names))[0] for row in rows]
-    report: dict[str, Any] = {"fitted on": measured(first, chances(first, weights))}
+    alone = [probabilities([row], fitted([r for r in rows if r is not row], names))[0] for row in rows]
+    report: dict[str, Any] = {"fitted on": measured(first, probabilities(first, weights))}
     for model in sorted({row["model"] for row in rows}):
         own = [(row, said) for row, said in zip(rows, alone, strict=True) if row["model"] == model]
         report[f"{model}, each left out once"] = measured(*map(list, zip(*own, strict=True)))
         if other := [row for row in second if row["model"] == model]:
-            report[model] = measured(other, chances(other, weights))
+            report[model] = measured(other, probabilities(other, weights))
             report[f"{model}, as it was"] = measured(other, [row["confidence"] or 0.0 for row in other])
             if "support" in names:
                 product = [(row.get("answered") or 0.0) * (row.get("supported") or 0.0) for row in other]
@@ -105,7 +105,7 @@ def main() -> None:
         rows = answers(read(options.on))
         for model in sorted({row["model"] for row in rows}):
             own = [row for row in rows if row["model"] == model]
-            print(f"{model}:", measured(own, chances(own, dict(card().weights))))
+            print(f"{model}:", measured(own, probabilities(own, dict(card().weights))))
             print("    as it was:", measured(own, [row["confidence"] or 0.0 for row in own]))
         return
     rows = answers(read(options.rows))

@@ -1,4 +1,4 @@
-"""Fit what the judges' scores mean on dev: a claim's chance, an answer's chance, and where to accept.
+"""Fit what the judges' scores mean on dev: a claim's probability, an answer's probability, and where to accept.
 
     python -m lab.training.confidence DATA [--limit 150] [--run lab/training/runs/confidence]
 
@@ -44,7 +44,7 @@ class Answer:
     good: bool
     scores: tuple[float, ...]
 
-    def chance(self, curve: Curve) -> float:
+    def probability(self, curve: Curve) -> float:
         """The confidence that a curve states of it."""
         return curve.answer([curve.claim(score) for score in self.scores]) if self.scores else 1.0
 
@@ -99,7 +99,7 @@ def balanced(answers: Sequence[Answer]) -> Array:
 
 
 def logits(values: Sequence[float]) -> Array:
-    """The logits of some chances, as `Curve` takes them."""
+    """The logits of some probabilities, as `Curve` takes them."""
     kept = np.clip(values, 1 - MOST_SUPPORT, MOST_SUPPORT)
     return np.asarray(np.log(kept / (1 - kept)))
 
@@ -137,44 +137,44 @@ def minimised(
 
 def elsewhere(answers: Sequence[Answer]) -> Array:
     """What curves that were fitted on the other files state of each answer."""
-    chances = np.zeros(len(answers))
+    probabilities = np.zeros(len(answers))
     for file in sorted({answer.file for answer in answers}):
         curve = fit([answer for answer in answers if answer.file != file])
         for place, answer in enumerate(answers):
             if answer.file == file:
-                chances[place] = answer.chance(curve)
-    return chances
+                probabilities[place] = answer.probability(curve)
+    return probabilities
 
 
-def thresholds(answers: Sequence[Answer], chances: Array) -> dict[str, float]:
+def thresholds(answers: Sequence[Answer], probabilities: Array) -> dict[str, float]:
     """The confidence below which each of `SHARES` of the good answers lies, every file weighing the same."""
     good = np.array([answer.good for answer in answers])
     weight = balanced(answers)[good]
-    order = np.argsort(chances[good])
+    order = np.argsort(probabilities[good])
     below = np.cumsum(weight[order]) / weight.sum()
-    at = {share: round(float(chances[good][order][np.searchsorted(below, share)]), 2) for share in SHARES}
+    at = {share: round(float(probabilities[good][order][np.searchsorted(below, share)]), 2) for share in SHARES}
     # One line for claims and answers, where the measure cannot tell the two apart.
     return {
         f"{share:g}": SUPPORTED_FROM if abs(value - SUPPORTED_FROM) < 0.02 else value for share, value in at.items()
     }
 
 
-def figures(answers: Sequence[Answer], chances: Array, at: float) -> dict[str, Any]:
+def figures(answers: Sequence[Answer], probabilities: Array, at: float) -> dict[str, Any]:
     """Of each file and in the mean: AUROC, balanced accuracy and refused good answers at a threshold."""
     good, files = np.array([a.good for a in answers]), np.array([a.file for a in answers])
     each = {}
     for name in np.unique(files).tolist():
-        own, accepted = files == name, chances >= at
+        own, accepted = files == name, probabilities >= at
         kept, refused = accepted[own & good].mean(), 1 - accepted[own & ~good].mean()
         each[name] = {
-            "auroc": round(auroc(chances[own], good[own]), 4),
+            "auroc": round(auroc(probabilities[own], good[own]), 4),
             "balanced_accuracy": round(float(kept + refused) / 2, 4),
             "refused_good": round(float(1 - kept), 4),
         }
     mean = {key: round(float(np.mean([row[key] for row in each.values()])), 4) for key in next(iter(each.values()))}
     weight = balanced(answers)
     drawn = np.random.default_rng(13).choice(len(answers), 20_000, p=weight)
-    return {**mean, "ece": round(expected_calibration_error(chances[drawn], good[drawn]), 4), "each": each}
+    return {**mean, "ece": round(expected_calibration_error(probabilities[drawn], good[drawn]), 4), "each": each}
 
 
 def draw(drawn: Mapping[str, tuple[Sequence[Answer], Array]], out: Path) -> None:
@@ -185,11 +185,11 @@ def draw(drawn: Mapping[str, tuple[Sequence[Answer], Array]], out: Path) -> None
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "cragraph"
     figure, panels = pyplot.subplots(1, len(drawn), figsize=(4.2 * len(drawn), 4.2), sharey=True, squeeze=False)
-    for axis, (judge, (answers, chances)) in zip(panels[0], drawn.items(), strict=True):
+    for axis, (judge, (answers, probabilities)) in zip(panels[0], drawn.items(), strict=True):
         rows = np.random.default_rng(13).choice(len(answers), 20_000, p=balanced(answers))
         good = np.array([answer.good for answer in answers])[rows]
-        error = expected_calibration_error(chances[rows], good)
-        axis.plot(*reliability(chances[rows], good), marker="o", label=f"on other files, error {error:.3f}")
+        error = expected_calibration_error(probabilities[rows], good)
+        axis.plot(*reliability(probabilities[rows], good), marker="o", label=f"on other files, error {error:.3f}")
         axis.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
         axis.set(title=f"{judge} judge", xlabel="stated confidence", xlim=(0, 1), ylim=(0, 1))
         axis.legend(fontsize="small")

@@ -49,14 +49,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
 @pytest.mark.parametrize(("question", "value", "labels"), cases("answers/computing", "what a table computes"))
 def test_what_a_table_computes(tables: list[Table], question: str, value: str, labels: list[str]) -> None:
     best = read_query(question, tables)[0]
-    assert best.chance >= FLOOR
-    made = compute(best.query, best.table, best.chance)
+    assert best.probability >= FLOOR
+    made = compute(best.query, best.table, best.probability)
     assert (made["value"], made["labels"]) == (value, labels)
 
 
 @pytest.mark.parametrize("question", cases("answers/computing", "what no table computes"))
 def test_what_no_table_computes_is_left_to_the_passages(tables: list[Table], question: str) -> None:
-    assert all(reading.chance < FLOOR for reading in read_query(question, tables))
+    assert all(reading.probability < FLOOR for reading in read_query(question, tables))
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +81,16 @@ def test_rows_that_tell_of_one_thing_each_are_counted_and_what_a_column_names_is
     lists: list[Table], question: str, file: str, value: str
 ) -> None:
     reading = read_query(question, lists)[0]
-    assert reading.chance >= FLOOR
+    assert reading.probability >= FLOOR
     assert reading.table.filename == file
-    assert compute(reading.query, reading.table, reading.chance)["value"] == value
+    assert compute(reading.query, reading.table, reading.probability)["value"] == value
 
 
 @pytest.mark.parametrize(("question", "value"), cases("answers/computing", "a figure whose table"))
 def test_a_figure_whose_table_column_and_rows_are_named_has_no_doubts(
     tables: list[Table], lists: list[Table], question: str, value: str
 ) -> None:
-    readings = [one for one in read_query(question, [*tables, *lists]) if one.chance >= FLOOR and not one.doubts]
+    readings = [one for one in read_query(question, [*tables, *lists]) if one.probability >= FLOOR and not one.doubts]
     assert [compute(one.query, one.table)["value"] for one in readings[:1]] == [value]
 
 
@@ -98,4 +98,4 @@ def test_a_figure_whose_table_column_and_rows_are_named_has_no_doubts(
 def test_what_the_question_adds_or_does_not_name_is_a_doubt(
     tables: list[Table], lists: list[Table], question: str
 ) -> None:
-    assert all(reading.doubts or reading.chance < FLOOR for reading in read_query(question, [*tables, *lists]))
+    assert all(reading.doubts or reading.probability < FLOOR for reading in read_query(question, [*tables, *lists]))

@@ -11,7 +11,7 @@ from cragraph.models.chat import ChatCaller
 from cragraph.models.servers import chat_model
 from cragraph.protocols import Notes
 from cragraph.tables import Plan, compute
-from cragraph.tables.written import QueryModel, told
+from cragraph.tables.written import QueryModel, description_of
 from tests.support.cases import cases
 from tests.support.fixtures import served
 from tests.support.ollama import ModelInfo, OllamaServer
@@ -69,7 +69,7 @@ def test_a_model_is_shown_every_value_of_a_column_up_to_a_few_dozen_and_the_tota
     rows = "".join(f"{n},client {n % 15},{n}\n" for n in range(1, 61))
     path.write_text(f"sale,client,amount\n{rows}Total,,1830\n", encoding="utf-8")
     [sales] = tables_of(passage for document in load(path) for passage in split(document))
-    said = told(sales)
+    said = description_of(sales)
     assert "sales.csv, 60 rows" in said
     assert all(f"client {n}" in said for n in range(15))
     assert "60 different values" in said

@@ -64,7 +64,7 @@ def test_a_sum_takes_every_row_of_the_store_and_shows_its_working(assistant: Ass
     assert (computed["value"], computed["unit"], computed["rows"], computed["missing"]) == ("1836", "GBP", MOST, 0)
     assert response["answer"].startswith(f"The fee of the 60 loans is {FEES} in all")
     assert (response["is_grounded"], response["accepted"], response["models"]["judge"]) == (True, True, "computed")
-    assert response["decision"]["confidence"] == response["confidence"] == computed["chance"]
+    assert response["decision"]["confidence"] == response["confidence"] == computed["probability"]
     assert len(response["citations"]) == len(computed["cited"]) == 12
     for citation, cited in zip(response["citations"], computed["cited"], strict=True):
         assert citation["verified"]

@@ -394,7 +394,7 @@ COMPUTED = {
         {"chunk_id": f"c{n}", "start": 0, "end": 9, "quote": f"<b>incident {n}</b> | {LONG} | cost_gbp: {n}00"}
         for n in range(1, 7)
     ],
-    "chance": 0.9,
+    "probability": 0.9,
 }
 
 

@@ -35,12 +35,12 @@ PASSAGES = ["The sea is salt.", "The sky is blue by day."]
     st.sampled_from([None, 0.2, 0.44, 0.95]),
 )
 def test_function_graph_and_everything_shown_say_the_same(
-    answer: str, threshold: float | None, low: Any, policy: Any, chance: float | None
+    answer: str, threshold: float | None, low: Any, policy: Any, probability: float | None
 ) -> None:
     given: dict[str, Any] = {"on_low_confidence": low, "policy": policy, "max_crag_attempts": 0, "show_claims": True}
     if threshold is not None:
         given["confidence_threshold"] = threshold
-    loop = Loop([answer], scorer=None if chance is None else Reader(chance), **given)
+    loop = Loop([answer], scorer=None if probability is None else Reader(probability), **given)
     context, passages = Context(**given), FakeReranker()("", as_passages(PASSAGES), Notes())
     asked: dict[str, Any] = {"answer": answer, "passages": PASSAGES}
 

@@ -75,17 +75,17 @@ class Loop:
 
 
 class Reader:
-    """Finds the answer in the first passage, with the given chance."""
+    """Finds the answer in the first passage, with the given probability."""
 
     name = "reader"
 
-    def __init__(self, chance: float) -> None:
-        self.chance = chance
+    def __init__(self, probability: float) -> None:
+        self.probability = probability
 
     def __call__(self, question: str, answer: str, passages: Any, notes: Any) -> Answered:
         first = passages[0]
         span = AnswerSpan(passage=0, chunk_id=first["chunk_id"], start=4, end=7, text=first["text"][4:7])
-        return Answered(self.chance, (span,))
+        return Answered(self.probability, (span,))
 
 
 def test_a_supported_answer_is_accepted_at_once() -> None:

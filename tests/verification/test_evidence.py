@@ -24,11 +24,11 @@ from tests.support.cases import cases
 
 QUESTION = "When does the shop open?"
 SAYS = "The shop opens at 9:30 on weekdays. [1]"
-SEEN = {"found": 0.5, "chance": 0.5, "span": 0.5}
+SEEN = {"found": 0.5, "probability": 0.5, "span": 0.5}
 
 
-def probability(supported: float = 0.5, sureness: float | None = -0.2, **seen: float) -> float:
-    return written_probability(SEEN | seen, supported, Written(sureness))
+def probability(supported: float = 0.5, logprob: float | None = -0.2, **seen: float) -> float:
+    return written_probability(SEEN | seen, supported, Written(logprob))
 
 
 @pytest.mark.parametrize(("labels", "answers", "more"), cases("verification/evidence", "a capable judge counts"))
@@ -48,7 +48,7 @@ def test_a_quotation_is_surer_where_a_model_says_the_same_and_less_sure_where_it
 ) -> None:
     ratio = ratio_of_answer(QUESTION, SAYS, answer, worth)
     assert ratio > 1 if more else ratio < 1
-    told = {"chance": 0.8, "quoted": True, "seen": SEEN, "ratio": ratio}
+    told = {"probability": 0.8, "quoted": True, "seen": SEEN, "ratio": ratio}
     before = joined(0.9, [], {**told, "ratio": 1.0})[0]
     assert (joined(0.9, [], told)[0] >= before) is more
 

@@ -101,10 +101,18 @@ def test_what_is_left_is_scored_by_the_policy_that_scored_the_whole() -> None:
 @pytest.mark.parametrize(
     ("read", "most"),
     [
-        ({"chance": None, "quoted": True, "seen": {}}, 0.8),
-        ({"chance": 0.4, "quoted": True, "seen": {}}, 0.4),
-        ({"chance": 0.99, "quoted": True, "seen": {"found": 0.0, "chance": 0.0}, "written": asdict(Written())}, 0.7),
-        ({"chance": 0.2, "quoted": False, "seen": {}}, 1.0),
+        ({"probability": None, "quoted": True, "seen": {}}, 0.8),
+        ({"probability": 0.4, "quoted": True, "seen": {}}, 0.4),
+        (
+            {
+                "probability": 0.99,
+                "quoted": True,
+                "seen": {"found": 0.0, "probability": 0.0},
+                "written": asdict(Written()),
+            },
+            0.7,
+        ),
+        ({"probability": 0.2, "quoted": False, "seen": {}}, 1.0),
         (None, 1.0),
     ],
 )

@@ -256,7 +256,7 @@ def reckoned(fact: Fact, claim: str, facts: Sequence[Fact], text: str) -> str:
             for some in combinations(few, count):
                 if _equal(fact, sum(f.value for f in some)):
                     return f"{fact.text} = {' + '.join(f.text for f in some)}"
-    # A small bare number is often a difference by chance: the word of calculation must stand beside it.
+    # A small bare number is often a difference by accident: the word of calculation must stand beside it.
     beside = claim[max(0, fact.start - 8) : fact.end + 12] if fact.bare else claim
     level = _LEVEL.search(claim[: fact.start]) is not None
     changed = not level and fact.value > 2 and any(words.search(beside) for words in (_UP, _DOWN, _BETWEEN))

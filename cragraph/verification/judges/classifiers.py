@@ -96,11 +96,11 @@ class NLIModel:
         """Probabilities of entailment and contradiction for (premise, claim) pairs: float32, shape (len(pairs), 2)."""
         if not pairs:
             return np.zeros((0, 2), np.float32)
-        chances = self.outputs(pairs)
-        if chances.shape[1] <= max(label or 0 for label in self.roles):
-            raise self._strange(chances, "a logit for each label of its config")
+        probabilities = self.outputs(pairs)
+        if probabilities.shape[1] <= max(label or 0 for label in self.roles):
+            raise self._strange(probabilities, "a logit for each label of its config")
         none = np.zeros(len(pairs), np.float32)
-        return np.stack([none if label is None else chances[:, label] for label in self.roles], axis=1)
+        return np.stack([none if label is None else probabilities[:, label] for label in self.roles], axis=1)
 
     def outputs(self, pairs: Pairs) -> Scores:
         """The probability of each label: (pairs, labels), of a token classifier for the claim's worst token."""
@@ -119,15 +119,17 @@ class NLIModel:
         fed = {i.name: np.array([getattr(e, INPUTS[i.name]) for e in encoded], dtype=np.int64) for i in inputs}
         logits = np.asarray(session.run(None, fed)[0], np.float32)
         raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        chances = raised / raised.sum(axis=-1, keepdims=True) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
+        probabilities = (
+            raised / raised.sum(axis=-1, keepdims=True) if logits.shape[-1] > 1 else 1 / (1 + np.exp(-logits))
+        )
         if logits.ndim == 3:
             # A token classifier marks unsupported tokens with its last label; a claim is as good as its worst token.
             own = np.array([[place == 1 for place in one.sequence_ids] for one in encoded])
-            worst = np.where(own, chances[:, :, -1], 0.0).max(axis=1)
+            worst = np.where(own, probabilities[:, :, -1], 0.0).max(axis=1)
             return np.stack([1 - worst, worst], axis=1).astype(np.float32)
         if logits.ndim != 2:
             raise self._strange(logits, "logits of labels")
-        return np.asarray(chances, dtype=np.float32)
+        return np.asarray(probabilities, dtype=np.float32)
 
     def _strange(self, output: Scores, wanted: str) -> WeightsError:
         return WeightsError(f"{self.file} returned an output of shape {output.shape}; wanted {wanted}.")
@@ -259,12 +261,12 @@ def _yes(reply: dict[str, Any]) -> float | None:
     """The probability of yes against no at the first token that is either, else 1 or 0 by the text of the reply."""
     for token in reply.get("logprobs") or []:
         if _word(token) in ("yes", "no"):
-            chances = {"yes": 0.0, "no": 0.0}
+            probabilities = {"yes": 0.0, "no": 0.0}
             for other in token.get("top_logprobs") or [token]:
-                if (word := _word(other)) in chances:
-                    chances[word] += math.exp(other.get("logprob", 0.0))
-            total = sum(chances.values())
-            return chances["yes"] / total if total else None
+                if (word := _word(other)) in probabilities:
+                    probabilities[word] += math.exp(other.get("logprob", 0.0))
+            total = sum(probabilities.values())
+            return probabilities["yes"] / total if total else None
     written = _WORD.search(str(reply["message"].get("content") or ""))
     return None if written is None else float(written[1].lower() == "yes")
 

@@ -1,4 +1,4 @@
-"""Fits the chance of a reading: a logistic regression on the questions of the dev set and of those of new users.
+"""Fits the probability of a reading: a logistic regression on the questions of the dev set and of those of new users.
 
 Of each question that reads as one for a table, the best reading counts: right where what it comes to is what is wanted.
 The questions of the sets of `lab.benchmarks.new_user` are mostly answered by texts, so that most readings of them are
@@ -17,7 +17,7 @@ from cragraph.errors import CragError
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
 from cragraph.tables import compute
-from cragraph.tables.reading import FEATURES, FLOOR, WEIGHTS, chance_of, read_query
+from cragraph.tables.reading import FEATURES, FLOOR, WEIGHTS, probability_of, read_query
 from lab.benchmarks.computed.__main__ import HERE, NEW_USERS, documents, figure_of, holds, questions
 from lab.benchmarks.new_user.__main__ import documents as new_user_documents
 
@@ -73,16 +73,16 @@ def fit() -> None:
             rows += own
     weights = fitted(rows)
     print("WEIGHTS =", tuple(weights))
-    for what, chances in (
-        ("as it is", [chance_of(features) for _, features, _ in rows]),
-        ("fitted", [chance_of(features, weights) for _, features, _ in rows]),
+    for what, probabilities in (
+        ("as it is", [probability_of(features) for _, features, _ in rows]),
+        ("fitted", [probability_of(features, weights) for _, features, _ in rows]),
     ):  # fmt: skip
-        kept = [(c, right, q) for c, (q, _, right) in zip(chances, rows, strict=True) if c >= FLOOR]
+        kept = [(c, right, q) for c, (q, _, right) in zip(probabilities, rows, strict=True) if c >= FLOOR]
         stated = sum(c for c, *_ in kept) / max(len(kept), 1)
         print(f"{what}: {len(kept)} reach {FLOOR}, {sum(r for _, r, _ in kept)} right; stated {stated:.2f}")
-        for chance, right, question in sorted(kept):
+        for probability, right, question in sorted(kept):
             if not right:
-                print(f"    {chance:.2f}  {question}")
+                print(f"    {probability:.2f}  {question}")
     for question, features, right in rows:
         told = {k: round(v, 2) for k, v in features.items() if v and k != "bias"}
         print("right" if right else "wrong", question, told)

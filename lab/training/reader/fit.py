@@ -204,7 +204,7 @@ FALLING = frozenset({"short"})
 FREE = frozenset({"bias", "row", "alone"})
 """Features that may do either."""
 SHOWN = 0.4
-"""The chance from which on a doubtful answer is shown, where nobody chose another."""
+"""The probability from which on a doubtful answer is shown, where nobody chose another."""
 STRENGTH = 1.0
 """How much a weight of 1 costs, in questions: what few questions show is held back."""
 
@@ -295,9 +295,9 @@ def utility_at(p: np.ndarray, right: np.ndarray, answerable: np.ndarray, at: flo
     return float(((right & told) | (~answerable & ~told)).mean())
 
 
-def summed(asked: Sequence[Asked], chance: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
+def summed(asked: Sequence[Asked], probability: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
     """What comes of questions over files, shown from `SHOWN` on: what is read there holds much beside the answer."""
-    p, r, there = np.array(chance), np.array(right), np.array([a.row.answerable for a in asked])
+    p, r, there = np.array(probability), np.array(right), np.array([a.row.answerable for a in asked])
     return {
         "n": len(p),
         "answerable": int(there.sum()),

@@ -4,7 +4,7 @@
 
 The layers of words and of contradictions come from prepared claims that the network did not get to see. Dev decides how
 much the network counts beside words, how much what speaks against a claim, and what an objection by facts costs. What
-the sum of these means as a chance is fitted by `training.confidence`.
+the sum of these means as a probability is fitted by `training.confidence`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from cragraph.models.grounding import Network, blended, chance_logit, missing
+from cragraph.models.grounding import Network, blended, class_logit, missing
 from cragraph.models.weights import open_session
 from lab.training.judge.metrics import auroc, f1
 from lab.training.judge.prepare import UNKNOWN, minilm, reader
@@ -74,7 +74,7 @@ def joined(table: Table, share: float, cost: float, bound: float, against: float
 
 def network(table: Table, against: float) -> Array:
     """(n,): what the network says for each claim, less so much of what it says against it."""
-    sides = np.array([[chance_logit(scores, side) for side in (0, 2)] for scores in table["logits"]], np.float32)
+    sides = np.array([[class_logit(scores, side) for side in (0, 2)] for scores in table["logits"]], np.float32)
     return sides @ np.array([1.0, -against], np.float32)
 
 
@@ -157,7 +157,7 @@ def fit_logistic(x: Array, y: Array, weight: Array, penalty: float) -> tuple[Arr
 
 
 def fit_words(claims: Table) -> tuple[float, float, float]:
-    """The word layer: from the network's logit and the missing idf to a chance, on claims whose words are marked."""
+    """The word layer: from the network's logit and the missing idf to a probability, on claims with marked words."""
     words = claims.words(np.flatnonzero(claims["marked"]))
     x = np.stack([words.logits, words.missing], 1).astype(np.float64)
     weights, bias = fit_logistic(x, words.tags, np.full(len(x), 1 / len(x)), 1e-5)
