@@ -400,7 +400,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
     positives (answered) and false negatives (refused) of answerability. Raises InputError if the file is missing.
     """
     try:
-        lines = [line for line in Path(file).read_text("utf-8", "replace").splitlines() if line.strip()]
+        lines = [line for line in Path(file).read_text("utf-8", "replace").split("\n") if line.strip()]
     except OSError as error:
         raise InputError(
             f"the metrics log {file} cannot be read ({error.strerror}); wanted a file of JSON lines: set "

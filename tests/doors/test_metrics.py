@@ -62,7 +62,8 @@ def test_a_log_that_cannot_be_written_costs_a_warning_and_no_answer(
 
 def test_a_summary_has_the_rates_and_latencies_by_hand(tmp_path: Path) -> None:
     log = tmp_path / "runs.jsonl"
-    for response in (RESPONSE, RESPONSE | {"attempts": RESPONSE["attempts"][1:]}, ABSTAINED, RESPONSE):
+    odd = RESPONSE | {"question": "What\u2028shines?"}  # a line separator, though no end of a line
+    for response in (RESPONSE, RESPONSE | {"attempts": RESPONSE["attempts"][1:]}, ABSTAINED, odd):
         log_run(log, response)
     with log.open("a") as file:
         file.write('{"cut off\n[1]\n\n')
