@@ -255,11 +255,12 @@ def check(
             progress(done, len(entries))
         try:
             now = entry_of(ask(entry), entry.door, entry.messages, entry.narrowed)
-            rows.append(compared(entry, now))
-            if renew and rows[-1]["status"] in ("changed", "refused"):
-                history.renew(entry.number, now)
         except CragError as error:
             rows.append(compared(entry, Entry("", ""), str(error)))
+            continue
+        rows.append(compared(entry, now))
+        if renew and rows[-1]["status"] in ("changed", "refused"):
+            history.renew(entry.number, now)
     counts = Counter(row["status"] for row in rows)
     return {"kept": len(rows)} | {status: counts[status] for status in STATUSES} | {"rows": rows}
 
