@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.vectorstores import VectorStore
 
-    from cragraph.documents.tables import Table
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -226,7 +225,7 @@ class PassageStore(Protocol):
 
     def of_source(self, source: str, where: Mapping[str, Any] | None = None, most: int = 50_000) -> list[Passage]: ...
 
-    def tables(self, source: str, where: Mapping[str, Any] | None = None) -> list["Table"]: ...
+    def tables(self, source: str, where: Mapping[str, Any] | None = None) -> list[Any]: ...
 
     def count(self) -> int: ...
 

@@ -58,7 +58,7 @@ class StoredTables:
 
     def _read(self, source: str, passages: Sequence[Passage], where: Where) -> list[Table]:
         """The tables of a file; of a large one the passages are a sample, and the store has all rows."""
-        large = self._store().tables(source, where)
+        large: list[Table] = self._store().tables(source, where)
         tables = [
             *large,
             *(table for table in tables_of(passages) if table.headings not in {t.headings for t in large}),
