@@ -7,7 +7,7 @@
 Questions are those of `lab/benchmarks/traps`. A request whose reply is not known is written to WORK/ask/PART-KEY.txt
 and waits until somebody writes WORK/reply/PART-KEY.txt: a writer who plays one part, and sees neither code nor answers.
 Replies that are known lie in `lab/benchmarks/traps/replies.jsonl`, by part and key, so that the same prompts need
-nobody (`keep` adds those of WORK). Parts:
+nobody (`keep` keeps those that the runs in WORK have used). Parts:
 
     careful   answers from the passages alone, says that it does not know where they do not answer, judges with quotes
     hasty     as careful, but one answer in six has a slip: the row above, a condition left out, last year's rule, …
@@ -34,6 +34,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+import numpy as np
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_chat, load_settings
@@ -43,6 +44,7 @@ from cragraph.run import Assistant
 from cragraph.types import IDK
 from cragraph.verification.judges.verdicts import best_sentence
 from lab.benchmarks.traps import is_right
+from lab.training.judge.metrics import auroc, expected_calibration_error
 from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 TRAPS: Final = Path(__file__).parent / "traps"
@@ -68,7 +70,7 @@ class Written:
     """The replies of some parts: known ones at once, others as soon as they are written."""
 
     def __init__(self, work: Path) -> None:
-        self.work, self.known = work, known(work)
+        self.work, self.known, self.used = work, known(work), work / "used.txt"
         (work / "ask").mkdir(parents=True, exist_ok=True)
         (work / "reply").mkdir(exist_ok=True)
 
@@ -89,6 +91,8 @@ class Written:
                     return Reply(status=500, error="nobody replied")
                 time.sleep(0.5)
             self.known[name] = place.read_text(encoding="utf-8").strip()
+        with self.used.open("a", encoding="utf-8") as names:
+            names.write(f"{name}\n")
         return Reply(self.known[name])
 
 
@@ -143,6 +147,7 @@ def answered(made: Assistant, question: str) -> dict[str, Any]:
     names = ("answer", "abstained", "accepted", "confidence", "llm_calls", "tokens", "degraded", "issues")
     return {name: response[name] for name in names} | {
         "first": candidates[0]["answer"],
+        "first_confidence": candidates[0].get("confidence", first.get("confidence")),
         "attempts": len(response["attempts"]),
         "generator": response["models"].get("generator", ""),
     }
@@ -216,7 +221,8 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         by_way[row["way"]].append((asked[row["folder"], row["id"]], row))
     print("| way | answerable: right, refused, wrong | first answers: right, declined, wrong; right ones lost | "
-          "unanswerable: refused, answered | accepted, right | calls, most |\n" + "| --- " * 6 + "|")  # fmt: skip
+          "unanswerable: refused, answered | accepted, right | calls, most | confidence of first answers: AUROC, error |\n"
+          + "| --- " * 7 + "|")  # fmt: skip
     for way, pairs in by_way.items():
         can = [(q, r) for q, r in pairs if q["answer"] is not None]
         cannot = Counter(r["found"] for q, r in pairs if q["answer"] is None)
@@ -231,9 +237,19 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
         cells = [
             f"{way} ({len(pairs)})", f"{ends['right']}, {ends['refused']}, {ends['wrong']}",
             f"{len(right)}, {declined}, {wrong}; {lost}", f"{cannot['right']}, {cannot['wrong']}",
-            f"{len(accepted)}, {kept}", f"{fmean(calls):.2f}, {max(calls)}",
+            f"{len(accepted)}, {kept}", f"{fmean(calls):.2f}, {max(calls)}", confidence_of_first(pairs),
         ]  # fmt: skip
         print(f"| {' | '.join(cells)} |")
+
+
+def confidence_of_first(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+    """AUROC and calibration error of the confidence of first answers, before any correction; empty if all are right."""
+    said = [(q, r) for q, r in pairs if r["first"] != IDK and r.get("first_confidence") is not None]
+    right = np.array([q["answer"] is not None and is_right(r["first"], q["answer"]) for q, r in said])
+    if right.all() or not right.any():
+        return ""
+    sure = np.array([r["first_confidence"] for _, r in said])
+    return f"{auroc(sure, right):.2f}, {expected_calibration_error(sure, right):.2f} of {len(said)}"
 
 
 def main() -> None:
@@ -251,12 +267,13 @@ def main() -> None:
     talking.add_argument("--at-once", type=int, default=6, help="talks held side by side")
     talking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
     verbs.add_parser("table", help="print a line for each way").add_argument("rows", type=Path, nargs="+")
-    verbs.add_parser("keep", help="keep the replies of a folder").add_argument("--work", type=Path, required=True)
+    verbs.add_parser("keep", help="keep the replies that the runs in a folder have used").add_argument("--work", type=Path, required=True)
     given = parser.parse_args()
     if given.verb == "table":
         table(rows_of(given.rows))
     elif given.verb == "keep":
-        every = sorted(known(given.work).items())
+        used = set((given.work / "used.txt").read_text(encoding="utf-8").split())
+        every = sorted((name, reply) for name, reply in known(given.work).items() if name in used)
         lines = [json.dumps({"name": name, "reply": reply}, ensure_ascii=False) for name, reply in every]
         KNOWN.write_text("\n".join(lines) + "\n", encoding="utf-8")
     else:
