@@ -267,7 +267,9 @@ def main() -> None:
     talking.add_argument("--at-once", type=int, default=6, help="talks held side by side")
     talking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
     verbs.add_parser("table", help="print a line for each way").add_argument("rows", type=Path, nargs="+")
-    verbs.add_parser("keep", help="keep the replies that the runs in a folder have used").add_argument("--work", type=Path, required=True)
+    verbs.add_parser("keep", help="keep the replies that the runs in a folder have used").add_argument(
+        "--work", type=Path, required=True
+    )
     given = parser.parse_args()
     if given.verb == "table":
         table(rows_of(given.rows))
