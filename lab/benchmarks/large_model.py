@@ -221,8 +221,8 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         by_way[row["way"]].append((asked[row["folder"], row["id"]], row))
     print("| way | answerable: right, refused, wrong | first answers: right, declined, wrong; right ones lost | "
-          "unanswerable: refused, answered | accepted, right | calls, most | confidence of first answers: AUROC, error |\n"
-          + "| --- " * 7 + "|")  # fmt: skip
+          "unanswerable: refused, answered | accepted, right | calls, most | "
+          "confidence of first answers: AUROC, error |\n" + "| --- " * 7 + "|")  # fmt: skip
     for way, pairs in by_way.items():
         can = [(q, r) for q, r in pairs if q["answer"] is not None]
         cannot = Counter(r["found"] for q, r in pairs if q["answer"] is None)
@@ -267,7 +267,7 @@ def main() -> None:
     talking.add_argument("--at-once", type=int, default=6, help="talks held side by side")
     talking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
     verbs.add_parser("table", help="print a line for each way").add_argument("rows", type=Path, nargs="+")
-    verbs.add_parser("keep", help="keep the replies that the runs in a folder have used").add_argument(
+    verbs.add_parser("keep", help="keep the replies that a folder's runs used").add_argument(
         "--work", type=Path, required=True
     )
     given = parser.parse_args()
