@@ -66,9 +66,8 @@ from cragraph.types import Passage
 from cragraph.verification.claims import SentenceExtractor
 from cragraph.verification.judges import Judges
 from cragraph.verification.judges.classifiers import NLIJudge, NLIModel, SpecialistJudge, load_nli
-from cragraph.verification.judges.encoder import EncoderJudge
+from cragraph.verification.judges.embedded import EmbeddingJudge, EncoderJudge, LexicalJudge
 from cragraph.verification.judges.llm import LLMClaims, LLMJudge, LLMScorer, LLMScores
-from cragraph.verification.judges.weighing import EmbeddingJudge, LexicalJudge
 from cragraph.verification.verifier import Verifier, VerifierOptions
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from cragraph.passages import as_passages
 from cragraph.private import private
 from cragraph.protocols import Notes
 from cragraph.verification.policies import (
-    MOST_SUPPORT,
     SUPPORTED_FROM,
     JudgeCalibration,
     calibrated_confidence,
     has_curve,
+    logit,
 )
 from cragraph.verification.verifier import Verifier
 
@@ -179,9 +179,8 @@ def _judged(
             )
         return None
     current = checked if now is verifier else now(*given, **options)
-    probability = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, calibrated_confidence(checked.claims)))
     before = calibrated_confidence(current.claims)
-    return float(np.log(probability / (1 - probability))), before, current.accepted, checked.judge
+    return logit(calibrated_confidence(checked.claims)), before, current.accepted, checked.judge
 
 
 def _fit(logits: Array, good: Array) -> tuple[float, float]:

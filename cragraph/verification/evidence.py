@@ -12,18 +12,16 @@ Probabilities enter as logits: the reader gives .03 to a true sentence that answ
 answer in other words.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import permutations
-from math import exp, log
+from math import log
 from pathlib import Path
 from typing import Any, Final
 
-from cragraph.errors import WeightsError
 from cragraph.language.facts import Fact, extract
 from cragraph.language.lexicon import pattern
 from cragraph.language.markers import without_markers
@@ -32,6 +30,7 @@ from cragraph.language.words import asked_words, content_words, terms
 from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.protocols import Answered
 from cragraph.types import IDK, Evidence, Label, Passage, Verdict
+from cragraph.verification.policies import logistic, logit, shipped
 from cragraph.verification.result import ADDRESSED, word_for_word
 
 CARD: Final = Path(__file__).with_name("evidence.json")
@@ -179,7 +178,7 @@ def updated(probability: float, *ratios: float) -> float:
     if all(ratio == 1.0 for ratio in ratios):
         return probability
     total = logit(probability, 1 - MOST) + sum(map(log, ratios))
-    return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
+    return logistic(total)
 
 
 def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
@@ -216,7 +215,7 @@ class Card:
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability, 0..1, that an answer with these features is right."""
         total = sum(weight * features.get(name, 0.0) for name, weight in self.weights.items())
-        return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
+        return logistic(total)
 
 
 def features(seen: Mapping[str, float], supported: float, logprob: float | None) -> dict[str, float]:
@@ -238,22 +237,10 @@ def written_probability(seen: Mapping[str, float], supported: float, written: Wr
     return updated(fitted, written.worth.writes / NEUTRAL.writes)
 
 
-def logit(probability: float, least: float) -> float:
-    """The logit of a probability that is clamped to `least`..1 - `least`."""
-    kept = min(1 - least, max(least, probability))
-    return log(kept / (1 - kept))
-
-
 @cache
 def card(path: Path = CARD) -> Card:
     """The weights that ship; raises WeightsError where they cannot be read."""
-    try:
-        return Card(json.loads(path.read_text(encoding="utf-8"))["weights"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WeightsError(
-            f"{path.name} cannot be read ({type(error).__name__}: {error}); it ships with the package: reinstall "
-            "cragraph (pip install --force-reinstall cragraph)."
-        ) from error
+    return shipped(path, lambda file: Card(file["weights"]))
 
 
 # -- figures, dates and names that no passage has -------------------------------------------------------------------

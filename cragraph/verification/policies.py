@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cache
 from math import exp, isclose, log
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from cragraph.types import Label, Verdict
 from cragraph.verification.decision import Threshold
 from cragraph.verification.result import AGAINST, CREDIT, counted, embedded, judges_of, reliance, word_for_word
 
+T = TypeVar("T")
 Weights = Mapping[str, float]
 Signals = Mapping[str, float]
 
@@ -198,13 +199,13 @@ class Curve:
 
     def claim(self, support: float) -> float:
         """The probability, 0..1, that a claim with this score of the judge is supported."""
-        return _logistic(self.slope * _logit(support) + self.bias)
+        return logistic(self.slope * logit(support) + self.bias)
 
     def answer(self, probabilities: Sequence[float]) -> float:
         """The probability, 0..1, that all claims with these probabilities are supported."""
-        logits = [_logit(probability) for probability in probabilities]
+        logits = [logit(probability) for probability in probabilities]
         mean = sum(logits) / len(logits)
-        return _logistic(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
+        return logistic(mean + self.worst * (min(logits) - mean) + self.number * log(len(logits)))
 
     def threshold(self, refused: float) -> float:
         """The confidence below which this share of the good answers lies, interpolated between measured shares."""
@@ -216,9 +217,13 @@ class Curve:
 @cache
 def curves(path: Path = FITTED) -> Mapping[str, Curve]:
     """The fitted curves, by judge. Raises WeightsError if the file cannot be read."""
+    return shipped(path, lambda file: {name: Curve(**fit["curve"]) for name, fit in file["judges"].items()})
+
+
+def shipped(path: Path, read: Callable[[Any], T]) -> T:
+    """What is read from a file of fitted numbers that ships. Raises WeightsError if the file cannot be read."""
     try:
-        judges = json.loads(path.read_text(encoding="utf-8"))["judges"]
-        return {name: Curve(**fit["curve"]) for name, fit in judges.items()}
+        return read(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(
             f"{path.name} cannot be read ({type(error).__name__}: {error}); it ships with the package: reinstall "
@@ -299,10 +304,12 @@ def pooled_support(supports: Sequence[float]) -> float:
     return supports[0] if len(supports) == 1 else Curve(1.0, 0.0).answer(supports)
 
 
-def _logistic(logit: float) -> float:
-    return 1.0 / (1.0 + exp(-logit))
+def logistic(value: float) -> float:
+    """The logistic function, of a value that is cut to -30..30."""
+    return 1 / (1 + exp(-max(-30.0, min(30.0, value))))
 
 
-def _logit(support: float) -> float:
-    kept = min(MOST_SUPPORT, max(1 - MOST_SUPPORT, support))
+def logit(probability: float, least: float = 1 - MOST_SUPPORT) -> float:
+    """The logit of a probability that is clamped to `least`..1 - `least`."""
+    kept = min(1 - least, max(least, probability))
     return log(kept / (1 - kept))

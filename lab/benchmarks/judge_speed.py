@@ -20,7 +20,7 @@ from cragraph.models.grounding import GroundingModel
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import EncoderJudge
+from cragraph.verification.judges.embedded import EncoderJudge
 
 SENTENCE = (
     "In the {n} quarter the company reported revenue of ${n}.2 million and opened {n} stores in the north of the "

@@ -35,7 +35,7 @@ from lab.evals.metrics import auroc
 USERS: Final = Path(__file__).parent / "new_user"
 TESTS: Final = Path(__file__).parents[2] / "tests" / "verification"
 APART: Final = ("financebench", "xnli_ko")
-JUDGES: Final = "cragraph.verification.judges."
+VERIFICATION: Final = "cragraph.verification."
 
 
 def nothing(*_: object, **__: object) -> None:
@@ -54,19 +54,19 @@ def empty(*_: object, **__: object) -> Any:
 
 RULES: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
     "negation": {
-        f"{JUDGES}reading.negation_differs": never,
-        f"{JUDGES}reading.denied_stretches": empty,
-        f"{JUDGES}conflict._negation": nothing,
+        f"{VERIFICATION}reading.negation_differs": never,
+        f"{VERIFICATION}reading.denied_stretches": empty,
+        f"{VERIFICATION}conflicts._negation": nothing,
     },
-    "opposite words": {f"{JUDGES}reading.opposite_words": nothing, f"{JUDGES}conflict._opposite": nothing},
-    "figures reckoned": {f"{JUDGES}reading.reckoned": lambda *_: ""},
-    "words of another row": {f"{JUDGES}reading.Readings._misplaced": lambda *_: frozenset()},
+    "opposite words": {f"{VERIFICATION}reading.opposite_words": nothing, f"{VERIFICATION}conflicts._opposite": nothing},
+    "figures reckoned": {f"{VERIFICATION}reading.reckoned": lambda *_: ""},
+    "words of another row": {f"{VERIFICATION}reading.Readings._misplaced": lambda *_: frozenset()},
     "any conflict but figures": {
-        f"{JUDGES}conflict._negation": nothing,
-        f"{JUDGES}conflict._opposite": nothing,
+        f"{VERIFICATION}conflicts._negation": nothing,
+        f"{VERIFICATION}conflicts._opposite": nothing,
     },
-    "support by words": {"cragraph.verification.judges.weighing.support_of": lambda *_: 0.5},
-    "copied sentences": {f"{JUDGES}encoder.is_copied": never},
+    "support by words": {f"{VERIFICATION}judges.embedded.support_of": lambda *_: 0.5},
+    "copied sentences": {f"{VERIFICATION}judges.embedded.is_copied": never},
 }  # fmt: skip
 """What is put in the place of which functions to leave a rule out."""
 

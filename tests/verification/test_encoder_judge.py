@@ -7,8 +7,7 @@ from cragraph.models.grounding import ClaimWord, Grounding, readable
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import EncoderJudge
-from cragraph.verification.judges.weighing import LexicalJudge
+from cragraph.verification.judges.embedded import EncoderJudge, LexicalJudge
 from cragraph.verification.policies import curves
 from tests.support.cases import cases
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
+from cragraph.verification.judges.embedded import LexicalJudge
 from cragraph.verification.judges.verdicts import checked
-from cragraph.verification.judges.weighing import LexicalJudge
 
 APPLE = (
     "Apple Inc. reported total net sales of $383.3 billion for fiscal 2023. Services revenue grew to $85.2 billion. "

@@ -9,7 +9,7 @@ from cragraph.protocols import Notes
 from cragraph.testing import HashEmbeddings, verdict
 from cragraph.types import Passage, Verdict
 from cragraph.verification.claims import SentenceExtractor
-from cragraph.verification.judges.weighing import LexicalJudge
+from cragraph.verification.judges.embedded import LexicalJudge
 from cragraph.verification.result import Verification, reliance
 from cragraph.verification.verifier import Verifier
 

@@ -18,8 +18,7 @@ from cragraph.passages import as_passages
 from cragraph.protocols import Judge, Notes
 from cragraph.settings import load_settings
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import EncoderJudge
-from cragraph.verification.judges.weighing import LexicalJudge
+from cragraph.verification.judges.embedded import EncoderJudge, LexicalJudge
 
 JUDGES: list[Judge] = [LexicalJudge(), EncoderJudge(GroundingModel(threads=1))]
 

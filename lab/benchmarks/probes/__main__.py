@@ -35,7 +35,7 @@ from cragraph.types import IDK, Claim
 from cragraph.verification.claims import claim_type, split_claims
 from cragraph.verification.conflicts import contradict, find_conflicts
 from cragraph.verification.evidence import unstated
-from cragraph.verification.judges.encoder import EncoderJudge
+from cragraph.verification.judges.embedded import EncoderJudge
 from cragraph.verification.judges.verdicts import quoted
 
 HERE: Final = Path(__file__).parent

@@ -36,9 +36,8 @@ from cragraph.models.weights import DATA, open_session
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.types import Claim
-from cragraph.verification.judges.encoder import held
-from cragraph.verification.judges.weighing import LexicalJudge
-from cragraph.verification.reading import ClaimReading
+from cragraph.verification.judges.embedded import held
+from cragraph.verification.reading import ClaimReading, support_of
 from lab.training.judge.prepare import minilm, reader
 from lab.training.judge.rows import CLASSES, Example, read_rows
 
@@ -99,7 +98,7 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
     """The arrays of all readings: `source` indexes `names`, `row` numbers the rows within their source."""
     table: dict[str, list[Any]] = defaultdict(list)
     names: dict[str, int] = {}
-    judge, embeddings = LexicalJudge(), CachedEmbeddings(EmbeddedEncoder(), LRU(100_000))
+    embeddings = CachedEmbeddings(EmbeddedEncoder(), LRU(100_000))
     blend = Blend.from_card(json.loads((DATA / "reading.json").read_text(encoding="utf-8"))["blend"])
     for item in items:
         example = item.example
@@ -118,7 +117,7 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
         results = network.many([(part.pieces.ids, ids[reading.window.text]) for part, reading in pairs], threads)
         least: dict[tuple[int, int], float] = {}
         for (part, reading), (scores, _) in zip(pairs, results, strict=True):
-            support = blend.support(judge.support(reading), blend.logit(scores), reading.objects())
+            support = blend.support(support_of(reading, "lexical"), blend.logit(scores), reading.objects())
             place = part.claim, id(reading)
             least[place] = min(support, least.get(place, 1.0))
         best = {claim: max((s, place) for (c, place), s in least.items() if c == claim)[1] for claim, _ in least}
@@ -130,7 +129,7 @@ def featurise(network: Network, read: PieceReader, items: Iterable[Item], thread
             table["row"].append(item.row)
             table["answer"].append(crc32(answer.encode("utf-8", "replace")))
             table["label"].append(example.label)
-            for kind, value in {"opinion": judge.support(reading), **_objections(reading)}.items():
+            for kind, value in {"opinion": support_of(reading, "lexical"), **_objections(reading)}.items():
                 table[kind].append(value)
             table["coverage"].append(reading.values["whole"])
             table["logits"].append(scores)

@@ -1,8 +1,8 @@
-"""The embedded judge: a model of our own that reads a claim together with the sentences that are quoted for it."""
+"""The embedded judges: a network of our own that reads a claim together with quoted sentences, words, similarity."""
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -11,11 +11,12 @@ import numpy as np
 from cragraph.language.facts.polarity import denials
 from cragraph.language.markers import without_markers
 from cragraph.language.sentences import sentences
-from cragraph.models.cache import embedded
+from cragraph.models.cache import CachedEmbeddings, embedded
 from cragraph.models.grounding import Grounding, GroundingModel
 from cragraph.protocols import Embeddings, Judge, Notes, YesNoSentence, stand_in
 from cragraph.types import Claim, Passage, Verdict
 from cragraph.verification.judges.verdicts import (
+    BY_WORDS,
     IN_SPITE,
     Standard,
     can_point,
@@ -24,7 +25,15 @@ from cragraph.verification.judges.verdicts import (
     unjudged,
     verdict_of,
 )
-from cragraph.verification.reading import ClaimReading, Readings, best_by_words, evidence_at, support_of
+from cragraph.verification.reading import (
+    WINDOWS,
+    ClaimReading,
+    Readings,
+    best_by_words,
+    clearest,
+    evidence_at,
+    support_of,
+)
 from cragraph.verification.result import bare
 
 _WORD: Final = re.compile(r"\W*(yes|no)\s*[,.;:!\u2013\u2014-]+\s*", re.I)
@@ -228,3 +237,61 @@ def is_copied(claim: Claim, reading: ClaimReading | None) -> bool:
         return False
     text, window = bare(without_markers(claim["text"])), without_markers(reading.window.text)
     return bool(text) and text in (bare(window), *map(bare, sentences(window)))
+
+
+# -- judges that weigh what was measured ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """Judges by stems, neighbouring words, figures, names and negation; needs no model, takes milliseconds.
+
+    It knows no synonyms: a faithful paraphrase in other words looks unsupported to it.
+    """
+
+    name: str = "lexical"
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        measures = Readings(claims, passages)
+        readings = [best_by_words(measures, number) for number in range(len(claims))]
+        return [
+            decide(claim, reading, (support_of(reading, "lexical"), 0.0), BY_WORDS, passages, self.name)
+            for claim, reading in zip(claims, readings, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class EmbeddingJudge:
+    """Judges by cosine similarity to the likeliest windows together with words, figures, names and negation.
+
+    The windows are preselected by words and embedded with the claims in one call; hand in a `CachedEmbeddings` to share
+    its cache. Raises ModelError when the model returns no usable vectors.
+    """
+
+    embeddings: Embeddings
+    name: str = "embedding"
+    _cached: CachedEmbeddings = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        own = self.embeddings
+        object.__setattr__(self, "_cached", own if isinstance(own, CachedEmbeddings) else CachedEmbeddings(own))
+
+    def __call__(
+        self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
+    ) -> list[Verdict]:
+        """One verdict per claim, in order."""
+        measures = Readings(claims, passages)
+        windows, chosen = measures.space.windows, [measures.space.best(n, WINDOWS) for n in range(len(claims))]
+        texts = [*measures.texts, *(windows[place].text for places in chosen for place in places)]
+        vectors = embedded(self._cached, texts) if any(chosen) else {}
+        notes.ran("judge embeddings", self._cached.name)
+        verdicts = []
+        for number, (claim, text, places) in enumerate(zip(claims, measures.texts, chosen, strict=True)):
+            cosines = [float(vectors[text] @ vectors[windows[place].text]) for place in places]
+            readings = [measures.read(number, place, cosine) for place, cosine in zip(places, cosines, strict=True)]
+            best = clearest(readings, "embedding")
+            verdicts.append(decide(claim, best, (support_of(best, "embedding"), 0.0), BY_WORDS, passages, self.name))
+        return verdicts
