@@ -37,10 +37,10 @@ def create_graph(
 
     Args:
         settings: `Settings`, a dictionary of them, or a settings file; without, environment and `cragraph.yaml`.
-        inputs: as a node of your graph, the inputs that are taken of its state, as names, or each with your key for it
-            (`{"question": "query"}`). An `answer` is taken, and verified, only if it is named.
-        doubt_in_text: as a node of a graph of messages, whether a doubt stands before the text of the answer too; it is
-            `additional_kwargs["doubt"]` in any case.
+        inputs: as a node of your graph, the inputs that are read from its state: names, or a mapping of each input to
+            your key for it (`{"question": "query"}`). An `answer` is read, and verified, only if it is named.
+        doubt_in_text: as a node of a graph of messages, whether the text of the answer begins with its doubt; the doubt
+            is `additional_kwargs["doubt"]` in any case.
         own: parts of your own, each an object or its name: `chat_model`, `embeddings`, `store`, `retriever`,
             `reranker`, `judge`, `generator`, `query_writer` (`cragraph.protocols.CallerParts`).
 

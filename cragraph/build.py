@@ -343,7 +343,7 @@ class Parts:
 
     @property
     def unanswered(self) -> Callable[[str, str], list[str]]:
-        """What tells the parts of a question that an answer does not address."""
+        """A function that finds the parts of a question that an answer does not address."""
         return partial(unanswered_parts, embeddings=self.cached_embeddings)
 
     # -- generation --------------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class Parts:
         return LLMJudge(chat, self.prompts, excerpts=self.excerpts)
 
     def claims_by_model(self) -> ClaimExtractor:
-        """What finds claims by a chat model; raises SettingsError where there is none."""
+        """The extractor of claims by a chat model. Raises SettingsError without a chat model."""
         if self.judging_chat is None:
             raise SettingsError(f"Claims are found by a model with {CHAT_MODEL}.")
         return LLMClaims(self.judging_chat, self.prompts)

@@ -251,7 +251,7 @@ def is_node(config: RunnableConfig | None) -> bool:
 
 
 def _quiet(config: RunnableConfig | None) -> RunnableConfig | None:
-    """The configuration of a run within a node, whose own messages are not streamed: the node's message is."""
+    """The configuration of a run within a node: the run's own messages are not streamed, the node's message is."""
     if config is None or not is_node(config):
         return config
     return RunnableConfig(**{**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]})
@@ -267,7 +267,7 @@ def _runs_in(config: RunnableConfig | None) -> Any:
 def context_of(runtime: Runtime[Context], defaults: Context) -> Context:
     """The run's options laid over the defaults; LangGraph leaves `runtime.context` None without `context=`.
 
-    Of a parent graph's context, only the fields that are options here count.
+    If the context is a parent graph's, its other fields are ignored.
     """
     given: Any = runtime.context
     if isinstance(given, Context):
@@ -399,10 +399,10 @@ def rescue(state: Channels, error: NodeError) -> Command[str]:
 
 
 def speak(answer: str, config: RunnableConfig | None = None) -> str | None:
-    """Stream an answer word by word into the messages of the running node, if they are being read.
+    """Stream an answer word by word into the messages of the running node, if somebody reads them.
 
-    `config` is the node's; without, that of the node around the call. Returns the id of the message, None if nobody
-    reads: a message of that id in the node's update is not streamed again.
+    `config` is the node's configuration, by default that of the node around the call. Returns the id of the message, or
+    None if nobody reads; a message with that id in the node's update is not streamed again.
     """
     try:
         config = config or get_config()
@@ -418,7 +418,7 @@ def speak(answer: str, config: RunnableConfig | None = None) -> str | None:
 
 
 def _stream(answer: str, run: CallbackManagerForLLMRun, name: str) -> None:
-    """Send the words as those of a chat model, without one: the import of its class takes long."""
+    """Send the words as events of a chat model, without importing LangChain's class, which takes long."""
     pieces = re.findall(r"\s*\S+", answer)
     for place, words in enumerate(pieces, start=1):
         position: Literal["last"] | None = "last" if place == len(pieces) else None

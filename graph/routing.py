@@ -19,7 +19,7 @@ NO_QUERY_LEFT: Final = "Nothing is left to search for that was not searched befo
 
 
 def relevant(state: State) -> int:
-    """How many passages were found, whatever was kept of them."""
+    """The number of passages that were found, including those that reranking dropped."""
     return len(state.held) if state.relevant is None else state.relevant
 
 
@@ -44,7 +44,7 @@ def why_unwritten(state: State, context: Context) -> str:
 
     A correction is written if a search found passages that no pass had met, kept or not (they change the ranking), if
     passages are read for the first time, or if the best attempt, with its faults, is another than at the last pass.
-    After an answer that was given, the passages at hand are still to be answered from.
+    If the only attempt is a given answer, nothing was written from the passages at hand yet.
     """
     if state.drafts and not state.attempts:
         return ""

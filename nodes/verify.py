@@ -85,8 +85,8 @@ class Verify:
     def quotation_first(self, state: State, context: Context, notes: Notes) -> str:
         """A quotation of the passages that is accepted and more probable than an answer of the model.
 
-        Empty otherwise, then the model is asked: a capable one always, as a quotation may leave out a condition. A
-        quotation that a model would have to judge saves no call.
+        Empty otherwise, and the model is asked. A capable model is always asked, because a quotation may leave out a
+        condition; and a quotation that a model would have to judge saves no call.
         """
         if self.quoting is None or self.writer is None or self.writer.worth.capable or not context.verify:
             return ""

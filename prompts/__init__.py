@@ -56,7 +56,7 @@ class Prompt:
         quoted: Mapping[str, str],
         values: Mapping[str, object],
     ) -> list[tuple[str, str]]:
-        """The messages about passages, numbered and delimited by one code; what is `quoted` cannot leave its place."""
+        """The messages about passages, numbered and delimited by one code; `quoted` texts are made harmless."""
         texts = quoted.values() if passages is None else [passage["text"] for passage in passages]
         marker = marker_for(*texts, seed=seed)
         tame = {name: neutral(text, marker) for name, text in quoted.items()}
@@ -78,7 +78,7 @@ class Prompts:
 
 
 def load(name: str, folder: Path | str | None = None) -> Prompt:
-    """Read one prompt, from `folder` where it has ``NAME.md``, else the shipped one.
+    """Read one prompt: ``NAME.md`` in `folder` if there is such a file, else the shipped prompt.
 
     Raises `SettingsError` for an unknown name, a folder that is not there, or a prompt that cannot work.
     """
@@ -92,7 +92,7 @@ def load(name: str, folder: Path | str | None = None) -> Prompt:
 
 
 def parse(name: str, text: str, where: str) -> Prompt:
-    """Read a prompt from the text of its file; `where` is named in errors."""
+    """Read a prompt from the text of its file; errors name the file as `where`."""
     sections = _SECTIONS.match(text)
     if sections is None:
         raise SettingsError(f"{where} has no two parts; wanted a line '# system', its text, a line '# user', its text.")
@@ -134,10 +134,10 @@ _ROLE_LINE = re.compile(r"^([ \t#*>-]*)(system|assistant|user|human|developer)([
 
 
 def marker_for(*texts: str, seed: int | None = None) -> str:
-    """A code of four hexadecimal digits that none of the texts contains, a keyed hash of the first of them.
+    """A code of four hexadecimal digits that no text contains, made by a keyed hash of the first text.
 
-    So passages that a correction appends leave it as it is, and a server has read all before them. Without `seed` the
-    key is drawn at random when the process starts.
+    The code stays the same if a correction appends passages, so that a server can reuse its reading of the prompt.
+    Without `seed` the key is drawn at random when the process starts.
     """
     key = _SECRET if seed is None else b"seed %d" % seed
     taken = [folded(text) for text in texts]
@@ -157,7 +157,7 @@ def folded(text: str) -> str:
 
 
 def neutral(text: str, marker: str) -> str:
-    """The text with everything defused that could pass for the prompt's own structure; its words stay."""
+    """The text with all signs defused that could pass for the prompt's own structure; the words stay."""
     text = _CONTROL.sub("", _INVISIBLE.sub("", text))
     unified = unicodedata.normalize("NFKC", text)
     if any(len(known.findall(unified)) > len(known.findall(text)) for known in (_DELIMITER, _TEMPLATE)):
@@ -178,7 +178,7 @@ _TAME = {ord("<"): "\u2039", ord(">"): "\u203a", ord("["): "(", ord("]"): ")", o
 def delimited(passages: Sequence[Passage], marker: str) -> str:
     """The passages as numbered, delimited material, numbered from 1, each with its source and heading.
 
-    Rows of one file that follow each other stand in one block, each behind its number.
+    Consecutive rows of one file form one block, each row behind its number.
     """
     blocks = []
     numbered = enumerate(passages, start=1)
@@ -195,7 +195,7 @@ def delimited(passages: Sequence[Passage], marker: str) -> str:
 
 
 def _titled(passage: Passage, marker: str) -> str:
-    """Where a passage is from: its file, page, date, and the headings above it, as far as its text does not say so."""
+    """The origin of a passage: its file, page, date and headings, without words that its text has."""
     heading, day = (str(passage["metadata"].get(name) or "") for name in ("heading", "dated"))
     parts = [passage["filename"] or passage["source"]]
     parts += [f"p. {passage['page']}"] if passage["page"] is not None else []

@@ -53,7 +53,8 @@ _LONGEST_HEAD: Final = 120  # characters of such a line at most
 
 @dataclass(frozen=True)
 class Differing:
-    """Two candidates that answer differently. `why` tells which is newer: that one is first; else the likelier one."""
+    """Two candidates that answer differently: the newer one first if `why` gives a sign of it, else the likelier
+    one."""
 
     first: Scored
     second: Scored
@@ -145,7 +146,7 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
 
 
 def _of_different_kinds(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether the sides have different words of one kind: opposites, or names such as spring and autumn."""
+    """Whether two sets of words have different words of one kind: opposites, or names such as spring and autumn."""
     against = opposites()
     if any(against.get(word, frozenset()) & theirs for word in mine):
         return True
@@ -191,7 +192,7 @@ def _answer(scored: Scored) -> str:
 
 
 def _within(one: Scored, other: Scored) -> bool:
-    """Whether one answer contains the other, or one is empty."""
+    """Whether one answer contains the other, or an answer is empty."""
     a, b = _answer(one), _answer(other)
     return not a or not b or a in b or b in a
 
@@ -269,7 +270,7 @@ def _titles(passage: Passage) -> str:
 
 
 def _dates_of(passage: Passage) -> Iterator[Fact]:
-    """The document's own dates with a year: from its metadata, head, title and name."""
+    """The dates of a document itself, with a year: from its metadata, head, title and name."""
     text = passage["text"] if passage["start_index"] < _LONGEST_HEAD else ""
     lines = [line for line in text.splitlines() if line.strip()][:_DATED_IN]
     head = " — ".join(line for line in lines if len(line) <= _LONGEST_HEAD)
@@ -370,7 +371,7 @@ class WhetherReader:
 
 
 def denies(question: str, sentence: str) -> bool:
-    """Whether a sentence negates words of a question without a negation, or says that it is not allowed."""
+    """Whether a sentence negates words of a question without a negation, or says that something is not allowed."""
     spoken = frozenset(terms(question))
     return not denials(question) and any(words & spoken or words & _LET for _, _, words in denied_stretches(sentence))
 
@@ -427,7 +428,8 @@ def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:
 
 
 def given_in(written: str, ranking: Ranking) -> tuple[bool, list[Scored]]:
-    """Whether an answer quotes candidates, and which; without a quotation, the best candidate with the same answer."""
+    """Whether an answer quotes candidates, and the quoted ones; without a quotation, the best candidate with the same
+    answer."""
     quoted = [s for s in ranking.scored if given_as(s.candidate, written)]
     if quoted:
         return True, quoted

@@ -65,13 +65,13 @@ _MANY = re.compile(
 
 @dataclass(frozen=True)
 class ChatGenerator(ChatPart):
-    """Writes with a chat model, token by token into LangGraph's message stream unless the brief is a quiet one.
+    """Writes the answer with a chat model; its tokens go into LangGraph's message stream unless the brief is `quiet`.
 
     With a `ranker` the model gets only the parts of the passages that may answer (`excerpts`), and an incomplete reply
     is completed from the passages. A reply that declines becomes exactly `IDK`, and its search words are noted. After
-    an empty reply the model is asked once more; a second one is a `ModelError`. A model that is not `Worth.capable` is
-    asked plainly, without an example that it would copy and without numbers of passages, and corrects nothing: later
-    passes quote.
+    an empty reply the model is asked once more; a second empty reply is a `ModelError`. The prompt of a model that is
+    not `Worth.capable` has no example, because the model would copy it, and no numbers of passages. Such a model
+    corrects nothing: later passes quote the passages.
     """
 
     ranker: AnswerRanker | None = None
@@ -130,7 +130,7 @@ class ChatGenerator(ChatPart):
         notes: Notes,
         plainly: Callable[[], ChatReply],
     ) -> str:
-        """The reply as an answer, completed if it is none by itself; empty for an empty reply. The reply itself is
+        """The reply as an answer, completed if it is incomplete; empty for an empty reply. The reply itself is
         noted."""
         text = tidy(_SEARCH.sub("", reply.text))
         if not text and EXAMPLE in reply.text:
@@ -176,9 +176,10 @@ class ChatGenerator(ChatPart):
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
-        """The answering sentence of the passage that a bare yes or no names: the word alone cannot be verified.
+        """The answering sentence of the passage that a reply of a bare yes or no names: the word alone cannot be
+        verified.
 
-        For a bare name or figure without a passage, the only sentence of the passages that has it.
+        For a bare name or figure without a named passage, the only sentence of the passages with that name or figure.
         """
         bare = normalised(without_markers(text))
         if bare in ("yes", "no"):
@@ -287,9 +288,9 @@ def renumbered(text: str, numbers: Sequence[int]) -> str:
 
 
 def unfinished(text: str, question: str) -> str:
-    """Why a reply is no complete answer, in words; empty for a complete one.
+    """Why a reply is no complete answer, in words; empty for a complete answer.
 
-    A bare name or figure is an answer that does not say what it is of: it is put into its sentence.
+    A bare name or figure is incomplete: it does not say what it belongs to.
     """
     bare = without_markers(text).strip(" \n.:;-–—*")
     lines = [line for line in text.splitlines() if without_markers(line).strip()]

@@ -180,7 +180,8 @@ class AnswerRanker:
     def __call__(
         self, text: str, passages: Sequence[Passage], among: Sequence[Candidate] | None = None, *, whole: bool = False
     ) -> Ranking:
-        """Rank the candidates of the passages, or those given; `whole`: read every part that holds one of them."""
+        """Rank the candidates of the passages, or those in `among`; with `whole` read every part that holds a
+        candidate."""
         pool = tuple(candidates(passages) if among is None else among)
         # The verifier asks again for the generator's ranking.
         key = (text, pool, whole, *((p["text"], p["filename"], heading_of(p), _score_of(p)) for p in passages))
@@ -305,7 +306,7 @@ class _Words:
         return ""
 
     def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
-        """A candidate with its features from the reader, its words, and the form of question and sentence."""
+        """A candidate with its features: of the reader, of its words, and of the forms of question and sentence."""
         c, seen = self.pool[i], self.seen[i]
         features = {
             "bias": 1.0,

@@ -169,7 +169,7 @@ def _labelled(question: Question, pool: Sequence[Candidate]) -> Lookup | None:
 
 
 def _phrased(question: str) -> str:
-    """The question with each phrase for a deed as the word for it."""
+    """The question with each phrase for an action replaced by the verb for it."""
     for phrase, word in _PHRASES:
         question = phrase.sub(word, question)
     return question

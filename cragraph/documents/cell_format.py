@@ -27,7 +27,7 @@ class Amount(float):
     shown: str
 
     def __new__(cls, value: float, shown: str) -> "Amount":
-        """The figure, which is shown as a text."""
+        """A figure with the text that shows it."""
         made = super().__new__(cls, value)
         made.shown = shown
         return made

@@ -31,7 +31,7 @@ TAKEN: Final = frozenset(
 
 
 def field_name(path: str) -> str:
-    """A column's name that filters can use: without signs that have a meaning in filters."""
+    """A column's name without the signs that have a meaning in filters."""
     name = one_line(re.sub(r'[":]', " ", path)).lstrip("_$# ")
     return f"column.{name}" if name in TAKEN else name
 
@@ -118,7 +118,7 @@ class Document(Draft):
 
 
 def head_date(draft: Draft) -> str:
-    """The first date with a year in the lines at the head of a document, as it is written there; of a table nothing."""
+    """The first date with a year in the first lines of a document, as written; empty for a table."""
     if any(block.kind == "row" for block in draft.blocks[:DATED_IN]):
         return ""
     lines = [line for line in draft.text[: DATED_IN * LONGEST_HEAD].splitlines() if line.strip()][:DATED_IN]

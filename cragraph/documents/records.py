@@ -40,9 +40,10 @@ class RowText(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row by the names of its columns, and what of it is in doubt, in sentences.
+    """A row by the names of its columns, with sentences of doubt about its reading.
 
-    `number` is that of the sheet, 0 where rows are numbered one after the other; `caption` stands above its table.
+    `number` is the row's number in the sheet, 0 if rows are numbered consecutively; `caption` is the line above its
+    table.
     """
 
     number: int
@@ -146,7 +147,7 @@ def grouped(records: Iterable[Record], limits: Limits = DEFAULT, reading: Readin
 
 
 def _texts(record: Record, limits: Limits) -> dict[str, str]:
-    """The cells of a record, as they are written in its line."""
+    """The cells of a record, as the record's line has them."""
     limits.check("fields", len(record.values), "columns")
     values = record.values
     plain = all(isinstance(value, str) for value in values.values())
@@ -155,8 +156,9 @@ def _texts(record: Record, limits: Limits) -> dict[str, str]:
 
 
 class _Ahead:
-    """Records as they come, and only a sample of them where there are more than so many: `seen` then are those that
-    were looked at, and `beyond` has the rest."""
+    """Yields the records of a stream, or only a sample if there are more than `most`.
+
+    `seen` has the records read so far; `beyond` has the rest of a stream with too many records, else None."""
 
     def __init__(self, records: Iterable[Record], most: int) -> None:
         self.seen: list[Record] = []

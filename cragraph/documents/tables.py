@@ -39,9 +39,9 @@ _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the number of its `distinct` values, the unit of its figures, and whether they are `years`.
+    """A column of a table. `distinct` is the number of different values; `years` says whether the figures are years.
 
-    The values are loaded when they are first used: of a table of a million rows a question needs few columns.
+    The values are loaded at first use, because a question needs only few columns of a large table.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Column:
     years: bool
     distinct: int
     loaded: Callable[[], tuple[Sequence[str], Codes]] = field(repr=False, compare=False)
-    """Each value once, and of every row the place of its value among them; a row without one has an empty value."""
+    """The distinct values, and for every row the index of its value; a row without a value has an empty one."""
     finds: Callable[[Collection[str]], Sequence[str]] | None = field(default=None, repr=False, compare=False)
-    """The values that are one of some texts in small letters, found without loading all."""
+    """The values that equal one of some lower-case texts, found without loading all values."""
     first: Sequence[str] = field(default=(), repr=False, compare=False)
-    """Of a column that is not loaded yet, the first of its values."""
+    """The first values of a column that is not loaded yet."""
 
     @cached_property
     def _values_and_codes(self) -> tuple[Sequence[str], Codes]:
@@ -63,22 +63,22 @@ class Column:
 
     @property
     def values(self) -> Sequence[str]:
-        """Each value once, in the order of its first row."""
+        """The distinct values, in the order of their first rows."""
         return self._values_and_codes[0]
 
     @property
     def codes(self) -> Codes:
-        """Of every row, the place of its value in `values`."""
+        """For every row the index of its value in `values`."""
         return self._values_and_codes[1]
 
     @cached_property
     def known(self) -> Sequence[Any]:
-        """What each of the values means: a figure, a day (2025-03-14, 2025-03 or 2025), yes or no, words in small
-        letters; None where nothing is known."""
+        """The meaning of each distinct value: a figure, a day (2025-03-14, 2025-03 or 2025), yes or no, or words in
+        lower case; None for an empty or unreadable value."""
         return [self.read(value) for value in self.values]
 
     def read(self, value: str) -> Any:
-        """What a value of this column means; None for one that means nothing here."""
+        """The meaning of a value of this column; None for an unreadable value."""
         if self.kind == "number":
             number = None if value.casefold() in MISSING else number_of(value, comma=self.comma)
             return number and number.value
@@ -89,30 +89,30 @@ class Column:
 
     @property
     def some(self) -> Sequence[str]:
-        """The first of the values, or all."""
+        """The first values, or all of them."""
         return self.first or self.values
 
     def value(self, row: int) -> str:
-        """What stands in a row, empty for nothing."""
+        """The value in a row; empty for an empty cell."""
         return self.values[int(self.codes[row])]
 
     def found(self, texts: Collection[str]) -> Sequence[str]:
-        """The values that are one of some texts, which are in small letters."""
+        """The values that equal one of the texts; the texts are in lower case."""
         return self.finds(texts) if self.finds else [value for value in self.values if value.casefold() in texts]
 
     @property
     def header(self) -> Header:
-        """The words of its name."""
+        """The column's name, split into words and unit."""
         return read_header(self.name)
 
     @property
     def is_year(self) -> bool:
-        """Whether its figures are years, which are never added up."""
+        """Whether the column's figures are years, which are never added up."""
         return self.years and not self.unit
 
     @property
     def is_number_of(self) -> bool:
-        """Whether its figures are identifiers (of orders, telephones) and no measures."""
+        """Whether the column's figures are identifiers (order or telephone numbers) and no measures."""
         words = set(re.split(r"[\W_]+", self.name.casefold()))
         return bool(words & {"id", "no", "nr", "number", "code", "phone", "tel", "ref", "sku", "zip", "postcode"})
 
@@ -124,25 +124,25 @@ class Table:
     source: str
     filename: str
     columns: Mapping[str, Column]
-    """By name, in the order of their first cell."""
+    """By name, in the order of the columns' first cells."""
     size: int
-    """How many rows there are."""
+    """The number of rows."""
     cite: Callable[[int], Cited] = field(repr=False)
-    """Where a row stands."""
+    """Gives the citation of a row."""
     title: str = ""
     headings: str = ""
     """The document's title and the headings above the table."""
     totals: tuple[Mapping[str, str], ...] = ()
-    """Rows that sum up others, such as "Total", by column; they are not among its rows."""
+    """Rows that sum up others, such as "Total", by column; they are not among the table's rows."""
     left_out: str = ""
-    """What was left out of its file, in words; empty if the whole file is in."""
+    """The part of the file that was left out, in words; empty if the whole file is in."""
     doubts: Callable[[Iterable[int], bool], Sequence[str]] = field(default=lambda rows, totals: (), repr=False)
-    """Why some rows may not say what was read, in sentences; those of the `totals` among them."""
+    """Gives the sentences of doubt about the reading of some rows, and about the `totals` if asked to."""
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The columns that name a row: the first that tells the rows apart, and words beside a code or a date; several
-        together where none does."""
+        """The columns that name a row: the first column with a different value in every row, and a column of words if
+        that one holds codes or dates; several columns together if no column identifies a row."""
         naming = [c for c in self.columns.values() if c.kind in ("text", "date") or c.is_year or c.is_number_of]
         worded = [c.name for c in naming if c.kind == "text" and not self._coded(c)]
         if first := next((c for c in naming if c.distinct == self.size), None):
@@ -168,7 +168,7 @@ class Table:
 
     @cached_property
     def noun(self) -> str:
-        """The noun for its rows from the file's name: "incidents"; empty if the rows are months or counts."""
+        """The noun for the table's rows, from the file's name: "incidents"; empty if the rows are months or counts."""
         words = re.sub(r"[\W_\d]+", " ", self.filename.rpartition(".")[0]).split()
         counts = [c.name for c in self.columns.values() if c.kind == "number" and not c.is_number_of]
         stems = {stem(word) for name in counts for word in re.split(r"[\W_]+", name) if word}
@@ -186,7 +186,7 @@ class Table:
 
 
 def coded(values: Iterable[str], known: dict[str, int] | None = None) -> tuple[list[str], Codes]:
-    """Each value once, and the place of every one among them; `known` are those of earlier rows."""
+    """The distinct values, and for every row the index of its value; `known` has the values of earlier rows."""
     places = {} if known is None else known
     codes = np.fromiter((places.setdefault(value, len(places)) for value in values), dtype=np.int32)
     return [*places], codes
@@ -206,7 +206,7 @@ def read_column(name: str, values: Sequence[str]) -> Column:
 
 
 def tables_of(passages: Iterable[Passage]) -> list[Table]:
-    """The tables in all passages of one source, which come in order."""
+    """The tables in the passages of one source; the passages must be in order."""
     found: dict[tuple[str, ...], _Growing] = {}
     for passage in passages:
         about = passage["metadata"]
@@ -232,7 +232,7 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
 
 
 def _heading(passage: Passage, start: int) -> str:
-    """The heading above a place of a passage, else the names of the columns."""
+    """The heading above an offset of a passage, else the passage's table header."""
     about = passage["metadata"]
     paths = [str(path) for at, path in about.get("headings") or () if at <= start]
     path = paths[-1] if paths else str(about.get("heading") or "")
@@ -293,13 +293,13 @@ class _Growing:
 # -- large tables, while they are read --------------------------------------------------------------------------------
 
 PART: Final = 1 << 14  # rows a part
-TABLE_ROWS: Final = "table_rows"  # in the metadata of what tells of a large table: how many rows it has
-SHOWN: Final = 1_000  # values of a column that its profile has at most
-_TOLD: Final = 20  # values that are told of a column at most
+TABLE_ROWS: Final = "table_rows"  # metadata of the passage that describes a large table: its number of rows
+SHOWN: Final = 1_000  # values in a column's profile at most
+_LISTED: Final = 20  # values in a column's line at most
 
 
 class Profile(NamedTuple):
-    """What a column holds: `low` and `high` of figures and dates, as written, and the first of its values."""
+    """A summary of a column: lowest and highest figure or date as written, and the first values."""
 
     name: str
     kind: Kind = "text"
@@ -311,12 +311,12 @@ class Profile(NamedTuple):
     high: str = ""
     first: tuple[str, ...] = ()
 
-    def said(self) -> str:
-        """The column in a line."""
-        if self.distinct <= _TOLD:
+    def line(self) -> str:
+        """The summary as one line of text."""
+        if self.distinct <= _LISTED:
             return f"{self.name}: {', '.join(filter(None, self.first))}"
         between = (
-            f", from {self.low} to {self.high}" if self.low else f", such as {', '.join(self.first[: _TOLD // 4])}"
+            f", from {self.low} to {self.high}" if self.low else f", such as {', '.join(self.first[: _LISTED // 4])}"
         )
         return f"{self.name}: {self.distinct:,} different values{between}"
 
@@ -331,12 +331,12 @@ class Packed(NamedTuple):
 
 @dataclass
 class Columns:
-    """A table of many rows; a row of its totals is kept apart."""
+    """A table of many rows, packed by column; rows of totals are kept in `totals`."""
 
     sample: int = 0
-    """How many of its rows, the first, are passages too."""
+    """The number of first rows that are passages too."""
     first: int = 1
-    """The number of its first row in the file."""
+    """The number of the table's first row in the file."""
     rows: int = 0
     profiles: list[Profile] = field(default_factory=list)
     parts: list[Packed] = field(default_factory=list)
@@ -345,7 +345,7 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Iterable[tuple[dict[str, str], Iterable[str]]], sample: int, first: int = 1) -> "Columns":
-        """The table of all rows, each with what is in doubt of it, in sentences."""
+        """Pack a table from its rows, each with the sentences of doubt about it."""
         made, growing, part = cls(sample, first), dict[str, _OpenColumn](), list[dict[str, str]]()
         for values, doubts in rows:
             made.doubts.update(dict.fromkeys(doubts))
@@ -371,22 +371,22 @@ class Columns:
         self.rows += len(rows)
 
     def text(self) -> str:
-        """How many rows there are, and a line for each column."""
-        return "\n".join([f"A table of {self.rows:,} rows.", *(profile.said() for profile in self.profiles)])
+        """The number of rows, and a line for each column."""
+        return "\n".join([f"A table of {self.rows:,} rows.", *(profile.line() for profile in self.profiles)])
 
 
 def packed(values: Iterable[str]) -> bytes:
-    """Values, which have no line breaks, as few bytes."""
+    """Values without line breaks, joined and compressed."""
     return zlib.compress("\n".join(values).encode("utf-8", "surrogatepass"), 3)
 
 
 def unpacked(data: bytes) -> str:
-    """The values of a part, a line each."""
+    """The text of a packed part, one value per line."""
     return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
 class _OpenColumn:
-    """What is known of a column so far."""
+    """A column while its parts are added."""
 
     def __init__(self, *, late: bool) -> None:
         self.hashes: list[Any] = [np.array([hash("")])] if late else []
@@ -396,7 +396,7 @@ class _OpenColumn:
         self.years = True
 
     def add(self, name: str, values: list[str]) -> None:
-        """Take in the values of a part; a column is of a kind where every part is."""
+        """Add the values of a part; the column has a kind only if every part has that kind."""
         self.hashes.append(np.unique(np.fromiter(map(hash, values), dtype=np.int64, count=len(values))))
         column = read_column(name, values)
         for value in column.values if len(self.first) < SHOWN else ():
@@ -411,11 +411,11 @@ class _OpenColumn:
 
     @property
     def ordered(self) -> bool:
-        """Whether its values have a least and a largest."""
+        """Whether the values can be put in order."""
         return self.read is not None and self.read.kind in ("number", "date")
 
     def profile(self, name: str) -> Profile:
-        """What the whole column holds."""
+        """The summary of the whole column."""
         distinct = len(np.unique(np.concatenate(self.hashes)))
         first = tuple(self.first)[:SHOWN]
         if self.read is None:
@@ -426,6 +426,6 @@ class _OpenColumn:
 
 
 def _joined(one: Column, two: Column) -> Column:
-    """What a column is of which parts are these."""
+    """The kind and unit of a column, from those of two of its parts."""
     alike = one.kind == two.kind and one.comma == two.comma and len({one.unit, two.unit} - {""}) < 2
     return (one if one.unit else two) if alike else read_column(one.name, ["text", "words"])

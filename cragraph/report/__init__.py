@@ -206,7 +206,8 @@ class Report:
         return counted[0] if counted and evidence["quote"] in counted[0]["text"] else None
 
     def beside(self, passage: Passage) -> tuple[str, str]:
-        """The ends of the chunks before and after a passage, without what it says itself: chunks may overlap."""
+        """The ends of the chunks before and after a passage, without words of the passage itself: chunks may
+        overlap."""
         chunks = self.neighbours(passage) if self.neighbours else self.known
         by_index = {p["chunk_index"]: p for p in chunks if p["doc_id"] == passage["doc_id"]}
         before, after = (by_index.get(passage["chunk_index"] + step) for step in (-1, 1))
@@ -258,7 +259,7 @@ def changes(before: str, after: str) -> str:
 
 
 def marked(text: str, quote: str, start: int | None = None) -> str:
-    """A text with its quote highlighted: at `start` if it stands there, else at the first place."""
+    """A text with a quote highlighted: at `start` if the quote stands there, else at its first place."""
     at = start if start is not None and text.startswith(quote, start) else text.find(quote)
     if not quote or at < 0:
         return e(text)

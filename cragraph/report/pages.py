@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]
 
 
 class Wanted(NamedTuple):
-    """The page (from 1) on which a quote begins; pages in `drawn` are wanted without a picture."""
+    """A request for the page (from 1) on which a quote begins; the pages in `drawn` have a picture already."""
 
     path: str
     page: int
@@ -60,7 +60,7 @@ class PagePictures:
     _usable: dict[str, bool] = field(default_factory=dict)
 
     def __call__(self, passage: Passage, quote: str) -> str:
-        """The page as HTML; empty where the source is none of the PDF files, or the page is not there."""
+        """The page as HTML; empty if the source is none of the PDF files, or has no such page."""
         source, page = passage["source"], passage["page"]
         if not source.lower().endswith(".pdf") or not isinstance(page, int) or page < 1:
             return ""
@@ -104,7 +104,7 @@ PDFIUM: Final = Worker(__name__, "drawn", seconds=SECONDS, memory_mb=MEMORY_MB)
 
 
 def drawn(wanted: Wanted) -> Drawn | None:
-    """Run in that process: the page with the quote, this one or the next; None if neither has it."""
+    """The page with the quote: the requested page or the next; None if neither has it. Runs in the drawing process."""
     import pypdfium2
 
     try:
@@ -145,8 +145,8 @@ def boxes_of(page: Any, quote: str) -> list[Box]:
 
 
 def places_of(quote: str, bare: str) -> list[tuple[int, int]]:
-    """Where a quote stands in the bare text of a page: whole, or its rows of tables, which a page shows without the
-    names of their columns."""
+    """The offsets of a quote in the bare text of a page: the whole quote, or its table rows, which a page shows without
+    column names."""
     wanted = _LOOSE.sub("", quote).lower()
     if not wanted:
         return []

@@ -325,11 +325,11 @@ class Index(Database):
 
     def _readable_tables(self) -> Iterator[tuple[Origin, StoredTable]]:
         known = {number: Origin(*row) for number, *row in self.read(f"SELECT o.id, {_ORIGIN} FROM {_ORIGINS}")}
-        for number, origin, told, crc in [*self.read("SELECT id, origin, about, crc FROM tables")]:
+        for number, origin, about, crc in [*self.read("SELECT id, origin, about, crc FROM tables")]:
             parts = [*self.read(f'SELECT col, part, data, crc FROM parts WHERE "table" = {number}')]
-            whole = row_crc((number, origin, told)) == crc and all(part_crc(number, *part) == c for *part, c in parts)
-            if whole and origin in known and len(parts) == parts_of(told):
-                yield known[origin], StoredTable(told, [Packed(*part[:3]) for part in parts])
+            whole = row_crc((number, origin, about)) == crc and all(part_crc(number, *part) == c for *part, c in parts)
+            if whole and origin in known and len(parts) == parts_of(about):
+                yield known[origin], StoredTable(about, [Packed(*part[:3]) for part in parts])
 
     def take(self, origins: Iterable[Origin], tables: Iterable[tuple[Origin, StoredTable]] | None) -> None:
         """Take in the files and large tables of another file; a file whose tables are gone is not in whole."""
@@ -355,9 +355,9 @@ class Index(Database):
             "ON o.id = t.origin JOIN collections AS k ON k.id = o.collection ORDER BY o.source, t.id"
         )
         found = []
-        for crc, number, origin, told, source, collection in self.rows(sql):
-            if row_crc((number, origin, told)) == crc:
-                found.append(KeptTable(source, collection, told, partial(self._parts, number)))
+        for crc, number, origin, about, source, collection in self.rows(sql):
+            if row_crc((number, origin, about)) == crc:
+                found.append(KeptTable(source, collection, about, partial(self._parts, number)))
             else:
                 self.damaged_tables.add(number)
         return found
@@ -415,7 +415,7 @@ class Index(Database):
         )
         out, doubts, tables = self.left_out(), dict[str, list[str]](), dict[str, list[str]]()
         for table in self.tables():
-            tables.setdefault(table.source, []).append(table.said())
+            tables.setdefault(table.source, []).append(table.line())
         for source, doubt in self.rows(
             "SELECT DISTINCT c.source, d.value FROM chunks AS c, json_each(c.extra, '$.doubts') AS d "
             "WHERE c.extra IS NOT NULL"

@@ -1,4 +1,4 @@
-"""Large tables: kept whole in columns beside a sample of their rows as passages; any row of them is a passage too."""
+"""Large tables: all rows stored in columns, a sample of them as passages; any other row becomes a passage on demand."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,58 +18,58 @@ from cragraph.store.records import DEFAULT, FIELD, filename_of
 from cragraph.types import Cited, Passage
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-MOST: Final = 20  # rows that a value may be in for it to name them
+MOST: Final = 20  # a value that is in more rows than this names none of them
 Parts = Callable[..., Iterator[Packed]]
-"""Reads the parts of a column, by its number, in order; or one part, by its own."""
-BY_ROW: Final = ("row", "chunk_index")  # fields of a passage, other than columns, that rows differ in
-_SHORTEST: Final = 3  # signs of a value that names a row
+"""Reads the parts of a column in order, by the column's number; or a single part, by the part's number too."""
+BY_ROW: Final = ("row", "chunk_index")  # fields of a passage, other than columns, that differ between rows
+_SHORTEST: Final = 3  # characters of a value that names a row, at least
 
 
 class StoredTable(NamedTuple):
-    """A large table as it is stored: what is kept of it beside its columns, as JSON, and the parts of those."""
+    """A large table in the form for the store: its description (`about`, as JSON) and the parts of its columns."""
 
     about: str
     parts: Sequence[Packed]
 
 
 def stored(key: str, metadata: Mapping[str, Any], table: Columns) -> StoredTable:
-    """A table as it is stored; `metadata` is that of each of its rows, and `key` begins their ids."""
-    told = {"key": key, "metadata": metadata, "first": table.first, "rows": table.rows, "profiles": table.profiles}
-    told |= {"totals": table.totals, "sample": table.sample, "doubts": [*table.doubts], "parts": len(table.parts)}
-    return StoredTable(json.dumps(told, ensure_ascii=False), table.parts)
+    """A table in the form for the store; each of its rows has the `metadata`, and a chunk id that begins with `key`."""
+    about = {"key": key, "metadata": metadata, "first": table.first, "rows": table.rows, "profiles": table.profiles}
+    about |= {"totals": table.totals, "sample": table.sample, "doubts": [*table.doubts], "parts": len(table.parts)}
+    return StoredTable(json.dumps(about, ensure_ascii=False), table.parts)
 
 
 def parts_of(about: str) -> int:
-    """How many parts a stored table has."""
+    """The number of parts of a stored table, from its description."""
     return int(json.loads(about)["parts"])
 
 
 class KeptTable:
-    """A large table of a file, of a collection; `about` is what is kept of it."""
+    """A large table in the store, of one file and one collection; `about` is its description."""
 
     def __init__(self, source: str, collection: str, about: str, parts: "Parts") -> None:
         self.source, self._collection, self._parts = source, collection, parts
-        self._told: dict[str, Any] = json.loads(about)
-        self.key, self.size = str(self._told["key"]), int(self._told["rows"])
-        self._first = int(self._told.get("first", 1))
-        self.profiles = [Profile(*profile) for profile in self._told["profiles"]]
+        self._about: dict[str, Any] = json.loads(about)
+        self.key, self.size = str(self._about["key"]), int(self._about["rows"])
+        self._first = int(self._about.get("first", 1))
+        self.profiles = [Profile(*profile) for profile in self._about["profiles"]]
 
-    def said(self) -> str:
-        """What `docs` says of it."""
+    def line(self) -> str:
+        """The line of `cragraph docs` on the table."""
         kept = f"{self.size:,} rows as a table: figures are computed over all, any row is found by an exact value"
-        return f"{kept}, and the first {self._told['sample']:,} by meaning"
+        return f"{kept}, and the first {self._about['sample']:,} by meaning"
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The titles and headings above the table."""
         return " › ".join(dict.fromkeys(self._above()))
 
     def _above(self) -> list[str]:
-        metadata, names = self._told["metadata"], {profile.name for profile in self.profiles}
+        metadata, names = self._about["metadata"], {profile.name for profile in self.profiles}
         return [str(metadata[key]) for key in ("title", "heading") if metadata.get(key) and key not in names]
 
     def _texts(self, column: int) -> Iterator[tuple[int, str]]:
-        """The values of a column, a line each, from the row on that is given with them."""
+        """The values of a column by part, one value per line, each part with the number of its first row."""
         at = 0
         for _, part, data in self._parts(column):
             for missing in range(at, part):  # of a column that only later rows have
@@ -86,7 +86,7 @@ class KeptTable:
         return [values[code] for code in there], own.astype(np.int32)
 
     def _holding(self, column: int, texts: Collection[str]) -> Iterator[tuple[int, str]]:
-        """The rows with one of some values, which are in small letters, and the value of each."""
+        """The rows whose value in a column equals one of the texts, with that value; the texts are in lower case."""
         wanted = frozenset(texts)
         for first, text in self._texts(column):
             folded = text.casefold().split("\n")
@@ -95,11 +95,12 @@ class KeptTable:
                 yield from ((first + at, values[at]) for at, value in enumerate(folded) if value in wanted)
 
     def found(self, column: int, texts: Collection[str]) -> list[str]:
-        """The values of a column that are one of some texts, which are in small letters."""
+        """The values of a column that equal one of the texts; the texts are in lower case."""
         return [*dict.fromkeys(value for _, value in self._holding(column, texts))]
 
     def named(self, text: str, where: Where = None) -> list[int]:
-        """The rows that a text names by the exact value of a column, or else a filter, beyond the sample."""
+        """The rows outside the sample that a text names by the exact value of a column, or else that a filter
+        selects."""
         telling = {p for p in phrases(text) if len(p) >= _SHORTEST and not is_stopword(p)}
         counts: dict[int, int] = {}
         for number, profile in enumerate(self.profiles):
@@ -110,7 +111,7 @@ class KeptTable:
         if not counts and self._narrows(where):
             rows = np.flatnonzero(self.passing(where))
             counts = dict.fromkeys(rows.tolist(), 1) if len(rows) <= MOST else {}
-        return sorted((row for row in counts if row >= self._told["sample"]), key=lambda row: -counts[row])
+        return sorted((row for row in counts if row >= self._about["sample"]), key=lambda row: -counts[row])
 
     # -- filters -----------------------------------------------------------------------------------------------
 
@@ -118,11 +119,11 @@ class KeptTable:
         return {field_name(profile.name): number for number, profile in enumerate(self.profiles)}
 
     def _narrows(self, where: Where) -> bool:
-        """Whether a filter is about a column."""
+        """Whether a filter tests a column of the table."""
         return where is not None and not self._fields().keys().isdisjoint(_keys(where))
 
     def passing(self, where: Where) -> Mask:
-        """Of every row, whether a checked filter lets it through."""
+        """For every row whether a checked filter lets it through."""
         if not where:
             return np.ones(self.size, dtype=bool)
         ((key, wanted),) = where.items()
@@ -143,10 +144,10 @@ class KeptTable:
     def _numbered(self, holder: Passage, row: int) -> Passage:
         return cast(Passage, {**holder, "chunk_index": row, "metadata": {"row": row + self._first}})
 
-    # -- as others take it -------------------------------------------------------------------------------------
+    # -- rows and the whole table ------------------------------------------------------------------------------
 
     def row(self, number: int) -> Passage:
-        """A row as a passage; the first is 0."""
+        """A row as a passage; rows count from 0."""
         values = {}
         for column, profile in enumerate(self.profiles):
             for part in self._parts(column, number // PART):
@@ -154,9 +155,9 @@ class KeptTable:
                     values[profile.name] = value
         text, fields, spans = row_of(values, reading=value_of)
         cells = tuple(Cell(name, text[start:end], start) for name, start, end in spans)
-        metadata = {**self._told["metadata"], "row": number + self._first, **fields}
+        metadata = {**self._about["metadata"], "row": number + self._first, **fields}
         metadata[CELLS] = kept(text, [Row(cells, "", 0, len(text), "0")])
-        if doubts := self._told["doubts"]:
+        if doubts := self._about["doubts"]:
             metadata["doubts"] = doubts
         if self._collection != DEFAULT:
             metadata[FIELD] = self._collection
@@ -167,7 +168,7 @@ class KeptTable:
         )  # fmt: skip
 
     def table(self, where: Where = None) -> Table | None:
-        """The table for computing, with the rows that a checked filter lets through; None where it lets none."""
+        """The table for computing, with the rows that a checked filter lets through; None if there are no such rows."""
         only = self.passing(where) if where else None
         rows = np.flatnonzero(only) if only is not None else None
         size = self.size if rows is None else len(rows)
@@ -195,8 +196,8 @@ class KeptTable:
             cite=cite,
             title=self.title,
             headings=f"{' '.join(self._above())} {self.title}".strip(),
-            totals=tuple(self._told["totals"]),
-            doubts=lambda rows, totals: self._told["doubts"],
+            totals=tuple(self._about["totals"]),
+            doubts=lambda rows, totals: self._about["doubts"],
         )
 
 

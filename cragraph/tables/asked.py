@@ -104,7 +104,8 @@ RATES: Final = frozenset({"per", "each", "every"})
 
 
 class Token(NamedTuple):
-    """A word of the question: as written, its stem, and its place."""
+    """A word of the question: as written, its stem, its offset, and whether it is a stop word or part of a file
+    name."""
 
     text: str
     stem: str
@@ -120,7 +121,7 @@ class ParsedQuestion:
         self.lower = self.text.casefold().replace("’", "'")
         files = list(_FILE.finditer(self.text))
         self.files = frozenset(match[0].casefold() for match in files)
-        """Names of files in the question: they tell the table, not its columns."""
+        """Names of files in the question: they choose the table, not its columns."""
         self.tokens = [
             Token(
                 m[0], stem(re.sub(r"['’]s$", "", m[0])), m.start(),
@@ -170,12 +171,12 @@ class ParsedQuestion:
         )  # fmt: skip
 
     def between(self, start: int, end: int) -> list[Token]:
-        """The words in a stretch of it."""
+        """The words of the question between two offsets."""
         return [t for t in self.tokens if start <= t.start < end]
 
     @cached_property
     def phrases(self) -> frozenset[str]:
-        """What a cell may say that the question says word for word."""
+        """The phrases of the question, to be compared with whole cells."""
         return phrases(self.text)
 
     @cached_property

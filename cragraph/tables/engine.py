@@ -43,7 +43,7 @@ class _Total(NamedTuple):
 
 
 def compute(query: Query, table: Table, probability: float = 1.0) -> Computed:
-    """The result of a query. Raises InputError if it does not fit the table, or has no result."""
+    """The result of a query. Raises InputError if the query does not fit the table, or has no result."""
     with localcontext(_EXACT):
         return _Engine(query, table).run(probability)
 
@@ -75,7 +75,7 @@ class _Engine:
         return np.flatnonzero(passing)
 
     def _passes(self, one: Condition, column: Column) -> list[bool]:
-        """Whether each value of a column passes a condition; where nothing is known it never does."""
+        """For each distinct value of a column whether it passes a condition; an unreadable value does not."""
         compare = _TESTS.get(one["test"])
         if compare is None or not one["values"] or (one["test"] not in ("=", "!=") and len(one["values"]) > 1):
             raise InputError(f"a condition came as {dict(one)!r}; wanted a test of {', '.join(_TESTS)}.")
@@ -104,7 +104,7 @@ class _Engine:
         return column.read(value)
 
     def figures(self, name: str) -> Column:
-        """A column of figures."""
+        """The column of this name. Raises InputError if its values are no figures of one unit."""
         if self.table.columns[name].kind != "number":
             raise InputError(
                 f"{name} of {self.table.name} does not hold figures of one unit; they are not computed with."
@@ -112,7 +112,7 @@ class _Engine:
         return self.table.columns[name]
 
     def with_value(self, rows: Rows, column: Column) -> Rows:
-        """Those of some rows of which the value of a column is known; InputError where there is none."""
+        """The rows with a readable value in a column. Raises InputError if there are none."""
         known = np.array([value is not None for value in column.known], dtype=bool)
         found: Rows = rows[known[column.codes[rows]]]
         if not len(found):
@@ -131,7 +131,7 @@ class _Engine:
     # -- operations --------------------------------------------------------------------------------------------
 
     def run(self, probability: float) -> Computed:
-        """The figure and its sentence."""
+        """Compute the figure and its sentence."""
         operation = self.query["operation"]
         if self.query.get("group"):
             return self._grouped(probability)
@@ -149,7 +149,7 @@ class _Engine:
 
     def _added(self, probability: float, *, mean: bool) -> Computed:
         total, column = self.total(self.own), self.table.columns[self.own["column"]]
-        rows = self._rows_said(len(total.rows), self.own["where"])
+        rows = self._rows_in_words(len(total.rows), self.own["where"])
         more = f"; {_count(total.missing)} more without a figure" if total.missing else ""
         words = column.header.words
         subject = f"The {words} of {rows} {'are' if _is_plural(words) else 'is'}"
@@ -189,10 +189,10 @@ class _Engine:
         labels = [self.table.label(n) for n in best[:LISTED]]
         ends = ("latest", "earliest") if column.kind == "date" or column.is_year else ("largest", "smallest")
         what = f"{ends[0] if largest else ends[1]} {column.header.words}"
-        over = self._rows_said(len(found), self.own["where"])
+        over = self._rows_in_words(len(found), self.own["where"])
         if most > 1:
-            told = "; ".join(f"{self.table.label(n)}, {self._cell(n, column)}" for n in best[:NAMED])
-            text = f"The {_count(most)} {what} of {over}: {told}"
+            rows = "; ".join(f"{self.table.label(n)}, {self._cell(n, column)}" for n in best[:NAMED])
+            text = f"The {_count(most)} {what} of {over}: {rows}"
         else:
             have = "has" if len(best) == 1 else "have"
             text = f"{' and '.join(labels[:NAMED])} {have} the {what} of {over}: {self._cell(best[0], column)}"
@@ -201,26 +201,26 @@ class _Engine:
         return self._made(text, value, column.unit, total, probability, labels=labels, rows=len(found))
 
     def _listed(self, probability: float, *, named: bool) -> Computed:
-        """The rows that pass, named or counted."""
+        """The rows that pass the conditions, named or counted."""
         rows, where = self.rows(self.own["where"]), self.own["where"]
         if named and not len(rows):
             raise InputError(f"no row of {self.table.name} passes.")
         tested = dict.fromkeys(self.table.columns[c["column"]] for c in where)
         labels = [self.table.label(n) for n in rows[:LISTED]] if named else []
 
-        def told(n: int) -> str:
+        def shown_row(n: int) -> str:
             cells = [self._cell(n, column) for column in tested if column.kind in ("number", "date")]
             return f"{self.table.label(n)}{f' ({chr(44).join(cells)})' if cells else ''}"
 
         have = "has" if len(rows) == 1 else "have"
         each = " and ".join(map(self._having, where))
-        whole = self._rows_said(self.table.size, ())
+        whole = self._rows_in_words(self.table.size, ())
         text = f"{_count(len(rows)).capitalize()} of {whole} {have} {each}"
         if not where:
             text = f"There {'is' if len(rows) == 1 else 'are'} {whole.removeprefix('the ')}"
         if named:
             more = f"; and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
-            text += f": {'; '.join(map(told, rows[:NAMED]))}{more}"
+            text += f": {'; '.join(map(shown_row, rows[:NAMED]))}{more}"
         total = _Total(Decimal(len(rows)), rows, 0)
         return self._made(text, total.value, "", total, probability, labels=labels)
 
@@ -244,7 +244,7 @@ class _Engine:
         most = query.get("most", 1) if query["operation"] in ("largest", "smallest") else len(valued)
         best = [one for one in valued if one[0] == valued[0][0]] if most == 1 else valued[:most]
         names, own = [key.value(rows[0]) for _, rows in best], column if of != "count" else None
-        over = self._rows_said(len(taken), self.own["where"])
+        over = self._rows_in_words(len(taken), self.own["where"])
         first = rounded(best[0][0])
         what = f"{'average' if of == 'mean' else 'total'} {column.header.words}" if column and own else "number"
         if query["operation"] in ("largest", "smallest") and most == 1:
@@ -292,7 +292,7 @@ class _Engine:
         if operation == "share":
             exact = Fraction(one.value) / Fraction(two.value) * 100
             value = rounded(exact)
-            rows = self._rows_said(len(one.rows), own["where"])
+            rows = self._rows_in_words(len(one.rows), own["where"])
             what = f"{column.header.title} of {rows}" if column else f"{rows[:1].upper()}{rows[1:]}"
             text = f"{what}: {shown(value)} %, {shown(one.value, column)} of {shown(two.value, column)}"
             whole = _Total(one.value, one.rows, one.missing)
@@ -331,7 +331,7 @@ class _Engine:
         self, text: str, value: Decimal | str, unit: str, total: _Total, probability: float,
         *, labels: Sequence[str] = (), rows: int | None = None, rounded: bool = False,
     ) -> Computed:  # fmt: skip
-        """The record of a figure, with the doubts of its rows."""
+        """The record of a computed figure, with the doubts about the reading of its rows."""
         cited = [self.table.cite(int(n)) for n in total.rows[:CITED]]
         taken = len(total.rows) if rows is None else rows
         made = Computed(
@@ -348,8 +348,8 @@ class _Engine:
             made["doubts"] = list(dict.fromkeys(doubts))
         return made
 
-    def _rows_said(self, count: int, where: Sequence[Condition]) -> str:
-        """Some rows in words: ``the six incidents with place Yard``."""
+    def _rows_in_words(self, count: int, where: Sequence[Condition]) -> str:
+        """A number of rows with their conditions, in words: ``the six incidents with place Yard``."""
         what = self.table.noun or f"rows of {self.table.name}"
         if count == 1:
             what = re.sub(r"s\b", "", re.sub(r"ies\b", "y", what, count=1), count=1)
@@ -357,7 +357,7 @@ class _Engine:
         return f"the {_count(count)} {what}{f' with {each}' if each else ''}"
 
     def _having(self, one: Condition) -> str:
-        """What rows have that pass a condition: "the place Yard", "a cost above £60", "yes for injury"."""
+        """A condition as the object of "have": "the place Yard", "a cost above £60", "yes for injury"."""
         column, (name, values) = self.table.columns[one["column"]], _condition(one)
         if one["test"] == "=" and column.kind != "text":
             return f"{values} for {name}"
@@ -372,7 +372,7 @@ class _Engine:
         return shown(number, column) if number is not None else column.value(n)
 
     def _of(self, own: Operand, other: Operand) -> str:
-        """The words that distinguish an operand from the other: its column, its rows, or both."""
+        """The words that distinguish the operand `own` from the `other`: its column, its rows, or both."""
         parts = []
         if own["where"] != other["where"]:
             parts.append(
@@ -408,7 +408,7 @@ def _count(number: int) -> str:
 
 
 def rounded(value: Fraction, places: int = 2) -> Decimal:
-    """A quotient with two decimals, more below a tenth; unrounded if that is exact."""
+    """A quotient with two decimals, or four if it is below a tenth."""
     if value and abs(value) < Fraction(1, 10):
         places = 4
     scaled = floor(abs(value) * 10**places + Fraction(1, 2))
@@ -435,7 +435,7 @@ def signed(value: Decimal, column: Column | None = None) -> str:
 
 
 def _sum(column: Column, rows: Rows) -> Decimal:
-    """The sum of a column over rows of which it is known, exact: each value times how often it is there."""
+    """The exact sum of a column over rows with a figure: each distinct value times its number of rows."""
     codes, counts = np.unique(column.codes[rows], return_counts=True)
     return sum((column.known[code] * int(count) for code, count in zip(codes, counts, strict=True)), Decimal())
 

@@ -48,7 +48,8 @@ DERIVED: Final = 5  # least letters of a word that counts as the root of a longe
 
 
 class NamedColumn(NamedTuple):
-    """Values of cells that words name: the condition, the words, and whether they name only a part of the value."""
+    """Values of a column that words of the question name: the condition, the words, and whether they are only a part of
+    the value."""
 
     condition: Condition
     tokens: frozenset[int]
@@ -56,7 +57,7 @@ class NamedColumn(NamedTuple):
     several: bool
 
     def negated(self) -> "NamedColumn":
-        """The values that are none of these."""
+        """The same column with the opposite condition."""
         return self._replace(condition={**self.condition, "test": "!="})
 
 
@@ -93,7 +94,7 @@ class Matching:
     # -- values of cells ---------------------------------------------------------------------------------------
 
     def named(self, among: Collection[int]) -> list[NamedColumn]:
-        """The values of cells that some words of the question name, the most of each column."""
+        """The values of cells that some words of the question name; each word belongs to one value."""
         among = {n for n in among if n in self.at and (not self.at[n].light or self.at[n].text[:1].isupper())}
         if compared := self.asked.compared:
             among -= self.within(*compared.span("figure"))
@@ -139,13 +140,14 @@ class Matching:
         return [NamedColumn(condition, tokens, any(one.partial for one in groups), several)]
 
     def _values(self, column: Column) -> Mapping[str, frozenset[str]]:
-        """The values of a column with their words; of very many, those alone that the question says word for word."""
+        """The values of a column with their words; of very many values only those that the question has word for
+        word."""
         if column.distinct <= MOST_VALUES:
             return _values_of(self.table, column.name)
         return {value: frozenset(content_words(value)) for value in column.found(self.asked.phrases)}
 
     def _dates(self, column: Column, among: set[int]) -> list[NamedColumn]:
-        """Months and years in the question that the column has."""
+        """The months and years of the question that occur in the column."""
         dated = column.kind == "date"
         days = [str(day) for day in column.known if day is not None]
         years = {d[:4] for d in days}
@@ -192,7 +194,7 @@ class Matching:
         return []
 
     def sold_out(self) -> list[NamedColumn]:
-        """The rows of which nothing is in stock, if the question asks for those."""
+        """The rows without stock, if the question asks for sold-out things."""
         stock = next((c for c in self.number if _STOCK.search(c.name)), None)
         if stock is None or not (said := _SOLD_OUT.search(self.asked.lower)):
             return []
@@ -200,7 +202,7 @@ class Matching:
         return [NamedColumn(condition, frozenset(self.within(*said.span())), False, False)]
 
     def flags(self, among: set[int]) -> list[NamedColumn]:
-        """Yes-or-no columns that the question names, and whether it wants the no."""
+        """The yes-or-no columns that the question names, each with the wanted value."""
         found = []
         for column in (column for column in self.table.columns.values() if column.kind == "flag"):
             words = words_of_column(column)
@@ -223,7 +225,8 @@ class Matching:
     def column(
         self, among: set[int], *, dimension: str = "", dates: Sequence[Column] = (), strict: bool = False
     ) -> Chosen | None:
-        """The column of figures that words mean, else the one of the dimension asked for, else the only one."""
+        """The column of figures that words mean, else the column of the wanted dimension, else the only column of
+        figures."""
         pool = [*self.figures, *dates]
         if dimension == "age":
             pool += [c for c in self.number if c.is_year and c not in pool]
@@ -296,7 +299,7 @@ class Matching:
         return None if best is None else self._chosen(best, scored)
 
     def direct(self, heads: set[int]) -> Chosen | None:
-        """The column of figures whose name or unit is the counted thing."""
+        """The column of figures whose name or unit is the thing after "how many"."""
         scored = []
         generic = any(self.at[n].stem in GENERIC for n in heads)
         for column in self.figures:
@@ -472,7 +475,7 @@ def where_of(named: Sequence[NamedColumn], chosen: Chosen | None) -> list[Condit
 
 
 def sorted_where(where: Sequence[Condition]) -> list[Condition]:
-    """Conditions in one order, so that equal ones are equal."""
+    """Conditions in a fixed order, so that equal sets of conditions are equal lists."""
     return sorted(where, key=lambda c: (c["column"], c["test"], c["values"]))
 
 

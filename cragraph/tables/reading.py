@@ -94,7 +94,7 @@ class Plan(NamedTuple):
 def read_query(
     question: str, tables: Sequence[Table], passages: Sequence[Passage] = (), near: Near | None = None
 ) -> list[TableReading]:
-    """The readings of a question over some tables, the likeliest first; empty if it computes nothing.
+    """The readings of a question over some tables, the likeliest first; empty if the question asks for no computation.
 
     `passages` are searched for an addition to, or a deduction from, a figure of a table.
     """
@@ -117,7 +117,8 @@ def read_query(
 
 
 def weighed(question: str, query: Query, table: Table, near: Near | None = None) -> TableReading | None:
-    """The probability that a query by another writer is what a question asks; None if it misses the subject."""
+    """The reading of a query that a model wrote, with its probability; None if the query misses the question's
+    subject."""
     return _Over(ParsedQuestion(question), table, near).weighed(query)
 
 
@@ -229,7 +230,7 @@ class _Over(Matching):
         )
 
     def _extreme(self) -> TableReading | None:
-        """The row, or the group, with the most of a column or the least."""
+        """The row, or the group, with the largest or smallest value of a column."""
         asked, match = self.asked, self.asked.superlative
         assert match is not None
         dimension, end = pole(match["word"]) or ("", 1)
@@ -284,7 +285,7 @@ class _Over(Matching):
         return self._reading("list", None, named, words=words)
 
     def _two(self) -> TableReading | None:
-        """Two rows, or two columns, against each other."""
+        """A comparison of two rows or two columns."""
         asked = self.asked
         split = asked.lower.find(" than ") if asked.than else -1
         if split >= 0:
@@ -308,7 +309,7 @@ class _Over(Matching):
     def _sides(
         self, left: tuple[int, int], right: tuple[int, int], dimension: str, own: set[int]
     ) -> tuple[Operand, Operand, list[NamedColumn], list[Chosen]] | None:
-        """Two operands: what is said on one side alone of a column holds for the other side as well."""
+        """Two operands; a condition that only one side names holds for the other side as well."""
         parts = [self.within(start, end) - own for start, end in (left, right)]
         outside = self.every - parts[0] - parts[1] - own
         found, shared = [self.named(part) for part in parts], self.named(outside)
@@ -340,7 +341,7 @@ class _Over(Matching):
         return one, two, named, list(dict.fromkeys(chosen))
 
     def _comparative(self, before: int) -> "re.Match[str] | None":
-        """The first word such as "dearer" or "more" that stands before a place."""
+        """The first word such as "dearer" or "more" before an offset."""
         words = re.finditer(r"\b\w+er\b|\bmore\b|\bless\b|\bworse\b", self.asked.lower)
         return next((m for m in words if pole(m[0]) and m.start() < before), None)
 
@@ -357,8 +358,8 @@ class _Over(Matching):
         return self._reading("share", chosen, conditions, {"against": whole}, words=heads)
 
     def _growth(self) -> TableReading | None:
-        """From one period to another: two columns, or rows of two periods; from the first to the last where none is
-        named."""
+        """The growth from one period to another: two columns, or rows of two periods; without named periods from the
+        first to the last."""
         asked = self.asked
         years = sorted({t.text for t in asked.years})
         grow = {n for n, t in self.at.items() if re.fullmatch(GROWS, t.text.casefold()) or t.stem in PERCENT}
@@ -526,11 +527,11 @@ class _Over(Matching):
         return any(not t.light and t.stem not in SAID and t.stem in known for t in self.at.values())
 
     def _exact(self, chosen: Chosen) -> bool:
-        """Whether a column was named as it is written."""
+        """Whether the question has the exact name of a column."""
         return any(self.at[n].stem in words_of_column(chosen.column) for n in chosen.tokens if n in self.at)
 
     def _aside(self, query: Mapping[str, Any]) -> bool:
-        """Whether "which tool" is asked of rows or groups that are no tools."""
+        """Whether "which tool" asks for a thing that the rows or groups are not."""
         head = self.head()
         if (
             head is None

@@ -33,8 +33,8 @@ class StoredTables:
         self._known: LRU[tuple[Any, ...], list[Table]] = LRU(KEPT)
 
     def about(self, question: str, held: Sequence[Passage], where: Where = None) -> list[Table]:
-        """The tables of the files whose rows come up for a question, nearest first, with what of them `where` lets
-        through."""
+        """The tables of the files whose rows a search for the question finds, nearest first; `where` filters their
+        rows."""
         store = self._store()
         passages = [*held, *store.lexical(question, FOUND, where)]
         if "row" in store.fields(where):
@@ -57,7 +57,7 @@ class StoredTables:
         return known
 
     def _read(self, source: str, passages: Sequence[Passage], where: Where) -> list[Table]:
-        """The tables of a file; of a large one the passages are a sample, and the store has all rows."""
+        """The tables of a file. The passages of a large table are only a sample of its rows; the store has all."""
         large: list[Table] = self._store().tables(source, where)
         tables = [
             *large,

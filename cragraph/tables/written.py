@@ -63,7 +63,7 @@ class QueryModel(ChatPart):
 
     @property
     def capable(self) -> bool:
-        """Whether the model's query goes before the reading of the words."""
+        """Whether the model's query is preferred to the reading of the question's words."""
         return self.caller.worth.capable
 
     def __call__(self, question: str, tables: "Sequence[Table]", near: Near | None, notes: Notes) -> Plan:
@@ -108,7 +108,7 @@ def names_another_column(question: str, query: Query, table: "Table") -> bool:
 
 
 def description_of(table: "Table", most: int = SHOWN[0]) -> str:
-    """A table in a few lines: its name, its columns with their values (of many, some and how many), its total rows."""
+    """A table in a few lines: its name, its columns with their number of values and some values, its total rows."""
     lines = [f"{table.name}, {table.size} rows"]
     for column in table.columns.values():
         values = [value for value in column.some if value]
@@ -149,7 +149,7 @@ def checked(reply: WrittenQuery, table: "Table") -> Query | None:
 
 
 def _column(name: str, table: "Table") -> str | None:
-    """A column by its name, ignoring case; empty for none, None for an unknown one."""
+    """A column by its name, ignoring case; empty for an empty name, None for an unknown one."""
     if not name.strip():
         return ""
     return next((own for own in table.columns if own.casefold() == name.strip().casefold()), None)

@@ -35,7 +35,7 @@ def read(path: Path, limits: Limits, attached: Attached) -> Iterator[Draft]:
 
 
 def read_box(path: Path, limits: Limits, attached: Attached) -> Iterator[Draft]:
-    """The mails of a mailbox with the files attached; what is no mail is left out."""
+    """The mails of a mailbox with the files attached; entries that are no mail are left out."""
     limits.check("characters", path.stat().st_size // 40, "characters at least")
     with closing(mailbox.mbox(path, create=False)) as box:
         for key in box.iterkeys():
@@ -86,7 +86,7 @@ def _write(mail: "MIMEPart[Any, Any]", writer: Writer, limits: Limits, level: in
 
 
 def _is_all(plain: str, page: str, limits: Limits) -> bool:
-    """Whether a plain text has half of what the page beside it says: some only say that there is a page."""
+    """Whether a mail's plain text has half of the text of its HTML page: some plain texts only point to the page."""
     beside = Writer(limits)
     write(page, beside, limits)
     ours, theirs = ({*re.findall(r"\w+", text.casefold())} for text in (plain, beside.draft().text))
@@ -94,7 +94,7 @@ def _is_all(plain: str, page: str, limits: Limits) -> bool:
 
 
 def _text(part: "MIMEPart[Any, Any]") -> str:
-    """The text of a part: in the encoding that it names, or else in the one that its bytes show."""
+    """The text of a part, in the encoding that the part names, else in the likeliest encoding of its bytes."""
     data = part.get_payload(decode=True)
     data = data if isinstance(data, bytes) else str(part.get_payload()).encode("utf-8", "surrogateescape")
     stated = (part.get_content_charset() or "us-ascii").replace("us-ascii", "utf-8")
@@ -104,7 +104,7 @@ def _text(part: "MIMEPart[Any, Any]") -> str:
 
 
 def _header(mail: "MIMEPart[Any, Any]", name: str) -> str:
-    """A header as text; one with bytes that are no ASCII, in the encoding that they show."""
+    """A header as text; bytes beyond ASCII are decoded by the likeliest encoding."""
     raw = next((str(value) for key, value in mail.raw_items() if key.lower() == name.lower()), "")
     data = raw.encode("ascii", "surrogateescape") if not raw.isascii() else b""
     return one_line(data.decode(guessed_encoding(data), "replace") if data else str(mail[name] or ""))

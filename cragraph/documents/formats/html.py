@@ -52,7 +52,7 @@ def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
-    """Write the visible text of a page; gives what the page says about itself."""
+    """Write the visible text of a page; returns the page's metadata."""
     limits.check("characters", len(markup), "characters")
     parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
     page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
@@ -72,7 +72,7 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
 
 
 class _Visible:
-    """Builds a tree of what is shown, with elements below the deepest level as part of their parent."""
+    """Builds the tree of visible elements; elements below the deepest level become part of their parent."""
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder()
@@ -123,7 +123,7 @@ class _Visible:
 
 
 def _headers(root: Any, main: Any) -> list[Any]:
-    """The headers above the main part of a page that say what it is, or of which day."""
+    """The headers above the main part of a page that have its title or its date."""
     headers = (
         [] if main.tag == "body" else root.xpath("//header[not(ancestor::main) and not(ancestor::*[@role='main'])]")
     )
@@ -131,7 +131,7 @@ def _headers(root: Any, main: Any) -> list[Any]:
 
 
 def _is_links(tag: Any) -> bool:
-    """Whether more than half of the words are those of links, which lead elsewhere."""
+    """Whether more than half of an element's words are links to other pages."""
     links = sum(len("".join(link.itertext())) for link in tag.iter("a"))
     return 2 * links > len("".join(tag.itertext()).strip())
 
@@ -162,7 +162,7 @@ class _HtmlReader:
         self._flush(inline)
 
     def _parts(self, tag: Any, inline: Sequence[str] = ()) -> Iterator[Any]:
-        """The content of an element in order: text, and as they are the blocks that are not of `inline` names."""
+        """The content of an element in order: text, and the block elements whose names are not in `inline`."""
         text = _squeezed(tag.text)
         for child in tag:
             if child in self._holders or (child.tag in _BLOCKS and child.tag not in inline):
@@ -187,7 +187,7 @@ class _HtmlReader:
             self.block(tag)
 
     def _item(self, tag: Any) -> None:
-        """A list item: its own words first, then what is nested in it."""
+        """Write a list item: its own words first, then the nested blocks."""
         parts = list(self._parts(tag, ("p", "div")))
         marker, parent = "-", tag.getparent()
         if parent is not None and parent.tag == "ol":
@@ -232,7 +232,7 @@ def _inline(tag: Any, before: str = "") -> str:
 
 
 def _field(tag: Any) -> str:
-    """What a reader sees of a field of a form: its value, a tick, or the choice."""
+    """The visible content of a form field: its value, a tick, or the choice."""
     kind, value = tag.get("type") or "", tag.get("value") or ""
     if tag.tag == "option":
         return f" {_squeezed(tag.text).strip()} " if tag.get("selected") is not None else ""
@@ -269,7 +269,7 @@ def _is_layout(table: Any) -> bool:
 
 
 def read_table(table: Any, limits: Limits) -> TextTable:
-    """The cells of a table; a cell over several columns heads each of them, in the body it stands once."""
+    """The cells of a table; a heading over several columns is repeated in each column, any other cell stands once."""
     rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
     # The rows at the top that the page itself marks as headings.
     marks = (cs and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cs)) for row, cs in rows)

@@ -25,7 +25,7 @@ def log_draft(text: str, limits: Limits = DEFAULT) -> Draft:
 
 
 def caption_draft(text: str, limits: Limits = DEFAULT) -> Draft:
-    """Captions (.srt, .vtt): a sentence or a few captions at a time, with the time at which they begin."""
+    """Captions (.srt, .vtt): a paragraph for each sentence or few captions, with the time of its beginning."""
     writer, said, since = Writer(limits), list[str](), ""
 
     def told() -> None:

@@ -125,7 +125,7 @@ def _is_seen(shape: Any) -> bool:
 
 
 def _lines(element: Any) -> list[str]:
-    """The text of each paragraph below an element, without what is struck out; line breaks within one stay."""
+    """The text of each paragraph below an element, without struck-out words; line breaks within a paragraph stay."""
     return [_line(paragraph) for paragraph in element.iter(f"{_A}p") if _is_first(paragraph)]
 
 

@@ -160,7 +160,7 @@ _SPACE = 0x20
 
 
 def doubled(page: Any, codes: Sequence[int]) -> set[int]:
-    """Indexes of the letters that stand for two; each is followed by a space that is not on the page."""
+    """Indexes of ligatures that were read as one letter; each is followed by a space that is not on the page."""
     suspects = {
         index
         for index in range(len(codes) - 2)
