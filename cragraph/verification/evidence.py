@@ -181,18 +181,18 @@ def updated(probability: float, *ratios: float) -> float:
     return logistic(total)
 
 
-def merged(own: Verdict, said: Verdict, worth: Worth) -> Verdict:
+def merged(embedded: Verdict, said: Verdict, worth: Worth) -> Verdict:
     """A model's verdict on a claim joined with that of the embedded judge: the model's label, and a support from both.
 
     `embedded` keeps the embedded judge's name and support, `said` the model's label. A claim that stands word for word
     in a passage stays supported unless the model finds a passage that says otherwise.
     """
     if said["verdict"] == "unjudged":
-        return own
-    support = round(updated(own["support"], ratio_of([said["verdict"]], worth)), 6)
-    both: Verdict = {**said, "support": support, "embedded": (own["judge"], own["support"])}
-    if said["verdict"] in ("partially_supported", "unsupported") and word_for_word(own):
-        return {**both, "verdict": "supported", "evidence": own["evidence"], "said": said["verdict"]}
+        return embedded
+    support = round(updated(embedded["support"], ratio_of([said["verdict"]], worth)), 6)
+    both: Verdict = {**said, "support": support, "embedded": (embedded["judge"], embedded["support"])}
+    if said["verdict"] in ("partially_supported", "unsupported") and word_for_word(embedded):
+        return {**both, "verdict": "supported", "evidence": embedded["evidence"], "said": said["verdict"]}
     return both
 
 

@@ -246,9 +246,9 @@ class JudgeCalibration:
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-def recalibrated(verdict: Verdict, own: Mapping[str, JudgeCalibration]) -> Verdict:
+def recalibrated(verdict: Verdict, calibrations: Mapping[str, JudgeCalibration]) -> Verdict:
     """The verdict with its support calibrated on the user's own answers; facts against a claim still count."""
-    fit = own.get(verdict["judge"])
+    fit = calibrations.get(verdict["judge"])
     if fit is None or verdict["verdict"] == "unjudged":
         return verdict
     fresh: Verdict = {**verdict, "support": Curve(fit.slope, fit.bias).claim(verdict["support"])}
@@ -262,11 +262,13 @@ def recalibrated(verdict: Verdict, own: Mapping[str, JudgeCalibration]) -> Verdi
 
 
 def threshold_of(
-    policy: str, verdicts: Sequence[Verdict], own: Mapping[str, JudgeCalibration] | None = None
+    policy: str, verdicts: Sequence[Verdict], calibrations: Mapping[str, JudgeCalibration] | None = None
 ) -> Threshold:
     """The threshold of an answer if no person set one: that of a calibration for its judges, else the default."""
-    judges = curves().keys() & judges_of(counted(verdicts)) if policy == "calibrated" and own else set()
-    fitted = [fit.threshold for judge in judges if (fit := (own or {}).get(judge)) and fit.threshold is not None]
+    judges = curves().keys() & judges_of(counted(verdicts)) if policy == "calibrated" and calibrations else set()
+    fitted = [
+        fit.threshold for judge in judges if (fit := (calibrations or {}).get(judge)) and fit.threshold is not None
+    ]
     return Threshold(max(fitted), "calibration") if fitted else Threshold()
 
 
@@ -277,17 +279,17 @@ def calibrated_confidence(verdicts: Sequence[Verdict]) -> float:
     several judges took part, the curve with the lowest result counts. 0.0 without any claim. Raises InputError for
     verdicts of a judge without a curve.
     """
-    own = counted(verdicts)
-    if not own:
+    claims = counted(verdicts)
+    if not claims:
         return 0.0
-    judges = {embedded(v)[0] for v in own if v["verdict"] != "unjudged"} - EXACT
+    judges = {embedded(v)[0] for v in claims if v["verdict"] != "unjudged"} - EXACT
     if unknown := sorted(judges - curves().keys()):
         raise InputError(
             f"the policy 'calibrated' was fitted for the judges {', '.join(curves())}; the verdicts came from "
             f"{', '.join(unknown)}: choose the policy 'claims'."
         )
     probabilities = [
-        0.0 if v["verdict"] == "unjudged" else embedded(v)[1] for v in own if not (word_for_word(v) or is_exact(v))
+        0.0 if v["verdict"] == "unjudged" else embedded(v)[1] for v in claims if not (word_for_word(v) or is_exact(v))
     ]
     if not probabilities:
         return 1.0

@@ -99,7 +99,7 @@ def by_vectors(
     windows = space(claims, passages)
     texts = [passage["text"] for passage in passages] if whole and claims else []
     chosen = [_telling(windows, column, claim, whole=whole) for column, claim in enumerate(claims)]
-    pairs = [(claim, window.text) for claim, own in zip(claims, chosen, strict=True) for window in own]
+    pairs = [(claim, window.text) for claim, likely in zip(claims, chosen, strict=True) for window in likely]
     near = [text for one, other in pairs if bare(one) != bare(other) for text in (one, other)]
     vectors = embedded(embeddings, [*pair, *near, *(claims if texts else ()), *texts])
 
@@ -110,8 +110,8 @@ def by_vectors(
             return min(max(float(vectors[one] @ vectors[other]), 0.0), 1.0)
 
     rows = [[0.0] * len(passages) for _ in claims]
-    for claim, own, places in zip(claims, chosen, rows, strict=True):
-        for window in own:
+    for claim, likely, places in zip(claims, chosen, rows, strict=True):
+        for window in likely:
             places[window.passage] = max(places[window.passage], cosine(claim, window.text))
     return Closeness(
         tuple(map(tuple, rows)),
@@ -158,8 +158,8 @@ def attributed(
     sourced = list(verdicts)
     for number, (verdict, row) in enumerate(zip(verdicts, closeness or [()] * len(verdicts), strict=True)):
         if verdict["verdict"] in IN_FAVOUR:
-            own = verdict["evidence"]["passage"] if verdict["evidence"] else None
-            near = [passages[p] for p, score in enumerate(row) if score > threshold and p != own]
+            quoted = verdict["evidence"]["passage"] if verdict["evidence"] else None
+            near = [passages[p] for p, score in enumerate(row) if score > threshold and p != quoted]
             ids = [p["chunk_id"] for p in near if stated_in(verdict["text"], p["text"])]
             sourced[number] = {**verdict, "sources": ids}
     return sourced

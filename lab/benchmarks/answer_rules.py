@@ -41,6 +41,7 @@ from lab.evals.answers import AskedRow, read
 APART: Final = ("blind", "bats", "observatory")
 SETS: Final = (".", "second", "third", "fourth", "fifth", *APART)
 G: Final = "cragraph.answers."
+QUESTION: Final = "cragraph.language.questions.Question"
 
 
 def as_asked(question: str, *_: object) -> str:
@@ -52,7 +53,7 @@ RULES: Final[Mapping[str, Mapping[str, Any]]] = {
     "misspelt words put right": {f"{G}ranking.corrected": as_asked},
     "look-ups in tables": {f"{G}ranking.lookup": nothing},
     "answers below their label": {f"{G}ranking.answer_below": nothing},
-    "all rows": {f"{G}questions.Question.wants_all": False, f"{G}questions.Question.wants_rows": False},
+    "all rows": {f"{QUESTION}.wants_all": False, f"{QUESTION}.wants_rows": False},
     "conflicts": {f"{G}answered.differing": empty, f"{G}extractive.differing": empty},
 }  # fmt: skip
 """What is put in the place of what to leave a rule out."""
