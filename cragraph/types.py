@@ -375,7 +375,7 @@ class RunChecked(Checked):
     crag_attempts: int
 
 
-class Candidate(TypedDict):
+class JudgedDraft(TypedDict):
     """One of several answers that a pass wrote."""
 
     answer: str
@@ -404,7 +404,7 @@ class Attempt(TypedDict):
     verdicts: NotRequired[list[Verdict]]
     verification: NotRequired[Checked]
     read: NotRequired[Mapping[str, Any] | None]
-    candidates: NotRequired[list[Candidate]]
+    candidates: NotRequired[list[JudgedDraft]]
     computed: NotRequired[Computed]
 
 
