@@ -233,7 +233,7 @@ class AnswerRanker:
         looked = max((one for one in named if one), key=lambda one: one.probability, default=None)
         if looked and (looked.probability > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
-            answered = looked.probability if looked.doubted else max(answered, looked.probability)
+            answered = max(answered, looked.probability)
         return replace(ranking, answered=answered, features=features)
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":

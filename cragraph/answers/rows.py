@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
-from cragraph.language.cells import NO, SEPARATOR, UNITS, YES, Cell, cells, meant_by, read_header, rows_of, said
+from cragraph.language.cells import NO, SEPARATOR, YES, Cell, cells, meant_by, rows_of, said
 from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR
 from cragraph.language.questions import FIGURES, Kind, Question, read_question
@@ -37,7 +37,6 @@ _PROPER: Final = re.compile(r"[A-ZÄÖÜ][\w.’'-]+(?: (?:[A-ZÄÖÜ&][\w.’'-
 SAME_QUESTION: Final = 0.5
 """Least similarity of two questions that ask the same: the product of the shares of each one's words in the other."""
 SENTENCES: Final = 3  # sentences at most of the answer below a question
-MOST_TOGETHER: Final = 3  # rows at most if one was asked for and several fit
 MOST_NAMES: Final = 2  # cells that name a row if one of its cells is stated
 CERTAIN: Final = 0.89
 """Probability of rows that account for every word of the question; the numbers below are taken off. `CERTAIN`, `UNSAID`
@@ -66,8 +65,6 @@ class Lookup:
     """Start and end of the answering cell's value in each row's text; the whole row if no column is asked for."""
     depth: int = 0
     """Number of cells before the one that names the first row: labels of rows stand first."""
-    doubted: bool = False
-    """Whether the question does not name the answering column; then the reader cannot raise the probability."""
 
 
 class _Fit(NamedTuple):
@@ -78,7 +75,6 @@ class _Fit(NamedTuple):
     cell: Cell | None
     depth: int
     naming: tuple[Cell, ...] = ()
-    doubted: bool = False
 
 
 def _is_flag(value: str) -> bool:
@@ -218,15 +214,10 @@ class _RowQuestion:
         wants_cell = self.question.kind in _TYPED or self.question.kind is Kind.YES_NO
         if not chosen or (wants_cell and not any(fit.cell for fit in chosen)):
             return None
-        if len(chosen) > MOST_TOGETHER and not self.question.wants_rows:
-            return None
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
         whole = len(chosen) > 1 and self.question.wants_rows
-        looked = _looked_up(
-            [(fit.row if whole else self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth
-        )
-        return replace(looked, doubted=any(fit.doubted for fit in chosen))
+        return _looked_up([(fit.row if whole else self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
 
     def _told(self, fit: _Fit) -> Candidate:
         """A row as a sentence: column name, row label and value of the answering cell.
@@ -256,20 +247,10 @@ class _RowQuestion:
         column = self._asked_column({row[place].name for place in naming}, row)
         cell = next((cell for cell in row if cell.name == column), None) if column else None
         named = self.column_words.union(*naming.values())
-        probability, names = (
-            self._probability(
-                named | self.above[candidate.context], whole, cell is not None or self.question.wants_rows
-            ),
-            tuple(row[place] for place in sorted(naming)),
+        probability = self._probability(
+            named | self.above[candidate.context], whole, cell is not None or self.question.wants_rows
         )
-        doubted = cell is not None and self._by_unit(cell.name)
-        return _Fit(min(probability, DOUBTED) if doubted else probability, candidate, cell, min(naming), names, doubted)
-
-    def _by_unit(self, name: str) -> bool:
-        """Whether the question names only the unit of a column: "how many days" does not say which days."""
-        unit, own = read_header(name).unit, self.words_for[name]
-        words = {stem(word) for word, of in UNITS.items() if unit and of == unit}
-        return bool(own) and own <= words and len(self.columns[name]) > 1
+        return _Fit(probability, candidate, cell, min(naming), tuple(row[place] for place in sorted(naming)))
 
     def _named_by(self, cell: Cell) -> frozenset[str]:
         """The words of the question that a cell accounts for: all words of the cell, a figure, a date, or a part of a
@@ -281,8 +262,6 @@ class _RowQuestion:
         if not cell.words:
             value = cell.value.replace(",", "")
             return frozenset({value}) if value in self.figures and len(value) > 1 and cell.name else frozenset()
-        if _is_flag(cell.value):
-            return frozenset()
         own = cell.words & self.names
         others = frozenset(self.others[w] for w in cell.words - own if w in self.others)
         if len(own) + len(others) == len(cell.words):
