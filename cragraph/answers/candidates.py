@@ -217,8 +217,7 @@ def _may_state(text: str) -> bool:
         return False
     name, _, value = plain.partition(": ")
     words = plain.split()
-    small = sum(word[:1].isalpha() and not word[:1].isupper() for word in words)  # letters of some scripts have no case
-    clause = len(words) >= 4 and small > len(words) / 2
+    clause = len(words) >= 4 and 2 * sum(w[:1].isalpha() and not w[:1].isupper() for w in words) > len(words)
     return bool(name and value.strip()) or clause or STAMP.match(plain) is not None
 
 

@@ -11,7 +11,7 @@ from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
 from cragraph.language.cells import NO, SEPARATOR, YES, Cell, cells, meant_by, rows_of, said
 from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR
-from cragraph.language.questions import FIGURES, Kind, Question, read_question
+from cragraph.language.questions import FIGURES, QUOTED_KINDS, Kind, Question, read_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, content_words, is_stopword, numbers, others, stem, weight
 from cragraph.types import Passage
@@ -151,8 +151,8 @@ def _headed(number: int, text: str) -> Iterator[tuple[str, tuple[Candidate, ...]
 
 def _labelled(question: Question, pool: Sequence[Candidate]) -> Lookup | None:
     """The only value behind a label that the question names in whole: "what is the delivery day": `Delivery day: …`."""
-    asked = frozenset(asked_words(_phrased(question.text))) - _LIGHT
-    if not asked or question.kind in _IN_SENTENCES or _NOT.search(question.text):
+    asked = frozenset(asked_words(question.text)) - _LIGHT
+    if not asked or question.kind not in {*QUOTED_KINDS, Kind.OTHER} or _NOT.search(question.text):
         return None
     typed: Callable[[str], object] = _TYPED.get(question.kind, bool)
     found: dict[str, Lookup] = {}
@@ -164,19 +164,15 @@ def _labelled(question: Question, pool: Sequence[Candidate]) -> Lookup | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _phrased(question: str) -> str:
-    """The question with each phrase for an action replaced by the verb for it."""
-    for phrase, word in _PHRASES:
-        question = phrase.sub(word, question)
-    return question
-
-
 class _RowQuestion:
     """One question asked of the rows of one table."""
 
     def __init__(self, question: Question, rows: Sequence[tuple[Candidate, Sequence[Cell]]]) -> None:
         self.question, self.rows = question, rows
-        self.words = frozenset(asked_words(_phrased(question.text)))
+        asked = question.text
+        for phrase, word in _PHRASES:
+            asked = phrase.sub(word, asked)
+        self.words = frozenset(asked_words(asked))
         self.names = self.words.union(content_words(" ".join(_CAPITAL.findall(question.text))))
         self.others = {stem(same): word for word in self.words for same in others(word) if " " not in same}
         self.figures = set(numbers(question.text))
@@ -284,9 +280,11 @@ class _RowQuestion:
                 continue
             fits = any(implied & set(group) for group in self.columns[name])
             code = _CODE.fullmatch(value) is not None
+            named = [group[0] in self.words for group in self.columns[name]]
+            called = self.question.kind is Kind.PERSON and named and all(named) and _PROPER.fullmatch(value)
             # "80" may be a code, unless its column is asked for by name.
-            named = typed(value) or self._is_called(name, value) if typed else value.isdigit() and self._is_named(name)
-            if named or (not code and (fits or not typed)):
+            sure = typed(value) or called if typed else value.isdigit() and any(named)
+            if sure or (not code and (fits or not typed)):
                 fitting[name] = sum(map(weight, self.words_for[name])) + IMPLIED * fits
         # "When was it opened" means the column "Opened", and not "Opening hours".
         best = max(fitting, key=lambda name: (fitting[name], -len(self.columns[name])), default=None)
@@ -310,15 +308,6 @@ class _RowQuestion:
             return not dated and "year" not in named and not held
         return True
 
-    def _is_called(self, column: str, value: str) -> bool:
-        """Whether a cell is a name, and the question for a person names its column in whole."""
-        known = self.question.kind is Kind.PERSON and _PROPER.fullmatch(value) and self.columns[column]
-        return bool(known) and all(group[0] in self.words for group in self.columns[column])
-
-    def _is_named(self, column: str) -> bool:
-        """Whether the question has a word of a column's heading."""
-        return any(group[0] in self.words for group in self.columns[column])
-
     def _probability(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT
         unsaid = sum(map(weight, heavy - accounted)) / (sum(map(weight, heavy)) or 1.0)
@@ -333,7 +322,6 @@ def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], probability: float
     return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, probability), places, depth)
 
 
-_IN_SENTENCES: Final = frozenset((Kind.YES_NO, Kind.REASON, Kind.MANNER, Kind.LIST))
 _LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
 
 _PHRASES: Final = tuple(

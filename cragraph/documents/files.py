@@ -64,8 +64,7 @@ def _attached(name: str, data: bytes, limits: Limits) -> Sequence[Draft]:
     with TemporaryDirectory(prefix="cragraph-") as folder, suppress(DocumentError):  # the mail itself still goes in
         path = Path(folder, f"attached{Path(name).suffix}")
         path.write_bytes(data)
-        found = next(discover(path))
-        if isinstance(found, Found) and found.format not in ("eml", "mbox"):
+        if isinstance(found := next(discover(path)), Found) and found.format not in ("eml", "mbox"):
             return [*load(path, limits=limits)]
     return []
 

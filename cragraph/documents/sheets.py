@@ -189,8 +189,8 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
         above, fresh = [], False
         limits.check("fields", len(row.cells), "columns")
         if form:
-            pairs = pairs_of([str(row.cells.get(column, "")) for column in form])
-            yield _record(row, {}, caption)._replace(values=dict(pairs))
+            cells = [str(row.cells.get(column, "")) for column in form]
+            yield _record(row, {}, caption)._replace(values=dict(pairs_of(cells)))
             continue
         whole = whole or row
         row = _labelled(row, whole) if names and (row.spans or min(row.cells) > min(whole.cells)) else row
@@ -204,8 +204,7 @@ def _texts(row: SheetRow) -> list[str]:
 
 
 def _is_line_above(row: SheetRow, below: Sequence[SheetRow]) -> bool:
-    """Whether a row stands above headings: they have more cells, as the figures below them have, or they are words in
-    several columns that else hold figures."""
+    """Whether a row stands above headings, which have more cells, or alone have words in columns of figures."""
     rest = [one.cells for one in islice(below, 1, None) if one.cells]
     if not rest or below[0].number != row.number + 1 or not is_heading(_texts(below[0])):
         return False
@@ -217,8 +216,7 @@ def _is_line_above(row: SheetRow, below: Sequence[SheetRow]) -> bool:
 
 
 def _side_by_side(row: SheetRow, below: Sequence[SheetRow]) -> list[int]:
-    """The first columns of tables side by side with an empty column between: under a title each, or with the same
-    headings; else empty."""
+    """The first columns of tables with an empty column between, under a title each or with the same headings."""
     heads = below[0] if below and row.cells.keys() < below[0].cells.keys() else row
     starts = [column for column in heads.cells if column - 1 not in heads.cells]
     texts = {(*_texts(_part(heads, a, b)),) for a, b in pairwise([*starts, max(heads.cells) + 1])}
@@ -236,13 +234,12 @@ def _form(rows: Sequence[SheetRow]) -> list[int]:
     filled = [*takewhile(lambda row: row.cells, rows)]
     columns = sorted({column for row in filled for column in row.cells})
     grid = [[str(row.cells.get(column, "")) for column in columns] for row in filled]
-    labelled = grid[0][0].endswith(":") or not is_heading(grid[0])
-    return columns if len(grid) > 1 and labelled and is_form(grid) else []
+    form = is_form(grid) and (grid[0][0].endswith(":") or not is_heading(grid[0]))
+    return columns if form and len(grid) > 1 else []
 
 
 def _labelled(row: SheetRow, whole: SheetRow) -> SheetRow:
-    """A row; the label of a sum that stands in or over columns of figures, left of the sum, is moved to the first
-    column. `whole` is a row with all cells."""
+    """A row; the label of a sum in or over columns of figures of a `whole` row is moved to the first column."""
     first, to = min(row.cells), min(whole.cells)
     covered = range(first, first + row.spans.get(first, 1))
     if is_number(str(row.cells[first])) or not any(is_number(str(whole.cells.get(column, ""))) for column in covered):

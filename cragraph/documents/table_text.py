@@ -19,6 +19,7 @@ _YEAR = re.compile(rf"^(FY\s?)?{YEAR}[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
 _NAMED = re.compile(
     rf"\b{YEAR}\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{{1,2}},?$|^q[1-4]\b", re.I
 )
+_DIGIT = re.compile(r"\d")
 _MONEY = re.compile(r"\d[.,]\d|[$%]")
 
 
@@ -30,8 +31,7 @@ class TextTable:
     headers: int = 0
     caption: str = ""
     names: Sequence[str] = ()
-    pairs: bool = False
-    """Whether the cells of a row are labels and values in turn."""
+    pairs: bool = False  # whether the cells of a row are labels and values in turn
 
 
 def is_number(cell: str) -> bool:
@@ -93,20 +93,16 @@ def is_form(rows: Sequence[Sequence[str]]) -> bool:
     if 2 * sum(label.endswith(":") for label in labels) > len(labels):
         return True
     values = [[row[n] for row in rows[1:] if n < len(row) and row[n]] for n in range(1, width, 2)]
-    mixed = all(len({_has_digit(value) for value in column}) > 1 for column in values)
+    mixed = all(len({_DIGIT.search(value) is None for value in column}) > 1 for column in values)
     if width == 4:
-        return mixed and not _has_digit("".join(labels))
-    return mixed and any(len(value.split()) > 1 or "@" in value for value in values[0] if not _has_digit(value))
+        return mixed and not _DIGIT.search("".join(labels))
+    return mixed and any(len(value.split()) > 1 or "@" in value for value in values[0] if not _DIGIT.search(value))
 
 
 def pairs_of(row: Sequence[str]) -> list[tuple[str, str]]:
     """The labels and values of a row of a form."""
     pairs = zip(row[::2], [*row[1::2], ""], strict=False)
     return [(label.rstrip(" :"), value) for label, value in pairs if label or value]
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def _labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:

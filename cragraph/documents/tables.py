@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -257,11 +258,9 @@ class _Growing:
         names = dict.fromkeys(name for row in every for name in row.by_name)
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in names)
         first = every[0].cells[0].name
-        summing: list[bool] = []
-        for before, row in zip([every[0], *every], every, strict=False):
-            # A tax below a subtotal lacks the cells of an item too.
-            goes_on = any(summing[-1:]) and row.by_name.keys() == before.by_name.keys() < names.keys()
-            summing.append(goes_on or TOTAL.fullmatch(row.value(first).strip(" :*")) is not None)
+        summing = [TOTAL.fullmatch(row.value(first).strip(" :*")) is not None for row in every]
+        for n, (before, row) in enumerate(pairwise(every), start=1):  # a tax below a subtotal lacks cells of items too
+            summing[n] |= summing[n - 1] and row.by_name.keys() == before.by_name.keys() < names.keys()
         rows = [row for row, sums in zip(every, summing, strict=True) if not sums]
         totals = [row for row, sums in zip(every, summing, strict=True) if sums]
         names = dict.fromkeys(name for row in rows for name in row.by_name)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cragraph.documents.clean import Limits, one_line
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.omml import equation
-from cragraph.documents.package import Package, grid_of, package
+from cragraph.documents.package import Package, count_of, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import table_of
 
@@ -197,8 +197,7 @@ class _Body:
 
     def _count(self, element: Any, path: str) -> int:
         child = element.find(path)
-        value = "0" if child is None else child.get(f"{_W}val", "0")
-        return min(int(value), self._limits.fields + 1) if value.isdecimal() and len(value) < 10 else 0
+        return 0 if child is None else count_of(child, f"{_W}val", least=0, most=self._limits.fields + 1)
 
     # -- runs ------------------------------------------------------------------------------------------------
 

@@ -21,8 +21,7 @@ from cragraph.errors import DocumentError
 _DEEPEST = 5  # mails attached to one another that are read
 
 
-Attached = Callable[[str, bytes, Limits], Sequence[Draft]]
-"""Reads an attached file by its name and its bytes; empty for a file that cannot be read."""
+Attached = Callable[[str, bytes, Limits], Sequence[Draft]]  # reads an attached file by its name and its bytes
 
 
 def read(path: Path, limits: Limits, attached: Attached) -> Iterator[Draft]:

@@ -282,8 +282,9 @@ def read_table(table: Any, limits: Limits) -> TextTable:
             _fill(cells, from_above)
             text = _spaced(cell)
             across, down = count_of(cell, "colspan", most=limits.fields), count_of(cell, "rowspan", most=len(rows))
+            every = number < marked or (number == 0 and across <= len(rows[-1][1]) and not is_number(text))
             for step in range(min(across, limits.fields + 1 - len(cells))):
-                shown = text if step == 0 or number < marked or (number == 0 and not is_number(text)) else ""
+                shown = text if step == 0 or every else ""
                 if down > 1:
                     from_above[len(cells)] = (down - 1, shown)
                 cells.append(shown)

@@ -94,7 +94,7 @@ def _best_gutter(lines: Sequence[Line]) -> tuple[float, int, int] | None:
                 key = (start, end, sum(s.x1 <= gutter for line in lines[start:end] for s in line.segments))
                 short = end - start < LEAST_LINES or len(lines) < 2 * LEAST_LINES
                 sides = [] if key in refused else _sides(lines[start:end], gutter)
-                if sides and all(_is_prose(side, width) and (not short or _is_column(side)) for side in sides):
+                if sides and all(_is_prose(side, width, short=short) for side in sides):
                     best, longest = (gutter, start, end), rank
                 else:
                     refused.add(key)
@@ -119,8 +119,8 @@ def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
     return sides
 
 
-def _is_prose(lines: Sequence[Line], width: float) -> bool:
-    """Whether lines fill a column with words, one segment per line."""
+def _is_prose(lines: Sequence[Line], width: float, *, short: bool) -> bool:
+    """Whether lines fill a column with words, one segment per line; few lines must be a list, or one must go on."""
     if len(lines) < SHORT or sum(len(line.segments) == 1 for line in lines) < 0.75 * len(lines):
         return False
     extent = max(line.x1 for line in lines) - min(line.x0 for line in lines)
@@ -128,14 +128,11 @@ def _is_prose(lines: Sequence[Line], width: float) -> bool:
         return False
     if median(len(line.words) for line in lines) < 3:
         return False
+    goes_on = any(below.text[:1].islower() and not _END.search(line.text) for line, below in pairwise(lines))
+    if short and not goes_on and not all(_BULLET.match(line.text) for line in lines):
+        return False
     signs = "".join(line.text for line in lines)
     return sum(map(str.isalpha, signs)) >= 0.7 * (len(signs) - sum(map(str.isspace, signs)))
-
-
-def _is_column(lines: Sequence[Line]) -> bool:
-    """Whether lines are a list, or some sentence among them goes on in the next line: rows of a table are neither."""
-    goes_on = (below.text[:1].islower() and not _END.search(line.text) for line, below in pairwise(lines))
-    return all(_BULLET.match(line.text) for line in lines) or any(goes_on)
 
 
 LONGEST_HEADING = 200  # characters; a bold paragraph longer than this is a paragraph
