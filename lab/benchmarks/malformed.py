@@ -4,8 +4,8 @@
 
 Makes more than 500 files, ingests the folder with the command as a person would, and prints what became of each kind,
 the time, and the most memory that the process and its readers held together. Exits with 1 where a good file is
-missing, a bad one is not named, one of too many chunks is not said to be cut, or the limits of ten minutes and one
-gigabyte are passed.
+missing, a bad one is not named, one of too many chunks is not said to be cut, or the limits of ten minutes of
+processor time and one gigabyte are passed.
 """
 
 import argparse
