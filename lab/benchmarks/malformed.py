@@ -353,9 +353,7 @@ KINDS = {
     "broken_pdf": Kind("pdf", True, broken_pdf),
     "pages_in_a_circle": Kind("pdf", False, lambda n: paged(b"2 0 R 3 0 R", n + 1)),
     "rows_of_nothing": Kind("jsonl", False, lambda n: "[1]\n" * (SIZE * 17), 1, cut=True),
-    "endless_rows": Kind(
-        "csv", False, lambda n: "a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(SIZE * 17)), 1, cut=True
-    ),
+    "endless_rows": Kind("csv", False, lambda n: "a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(SIZE * 17)), 1),
     "endless_list": Kind("json", False, lambda n: json.dumps([{"a": i} for i in range(SIZE * 7)]), 1, cut=True),
     "odd_text": Kind("txt rst md", False, odd_text),
     "no_text": Kind(
