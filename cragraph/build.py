@@ -428,7 +428,7 @@ class Parts:
         return EncoderJudge(
             model=self.grounding,
             other=EmbeddingJudge(self.cached_embeddings),
-            told=self.whether,
+            yes_no=self.whether,
             embeddings=self.cached_embeddings,
         )
 

@@ -7,7 +7,7 @@ from typing import IO, Any
 from cragraph.errors import InputError
 
 
-def untold() -> None:
+def disable_telemetry() -> None:
     """Switch off telemetry that only a variable stops, before the library that would send it is loaded.
 
     A variable that is already set stays.

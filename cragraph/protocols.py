@@ -58,7 +58,7 @@ class Notes:
         with self._lock:
             self.tokens.update(tokens)
 
-    def said(self, text: str, logprob: float | None) -> None:
+    def wrote(self, text: str, logprob: float | None) -> None:
         """Record a text of a chat model, with the mean log-probability of its tokens if known."""
         with self._lock:
             self.written[text] = logprob
@@ -77,7 +77,7 @@ class Notes:
         for role, name in other.models.items():
             self.ran(role, name)
         for text, logprob in other.written.items():
-            self.said(text, logprob)
+            self.wrote(text, logprob)
 
     @property
     def sentences(self) -> list[str]:

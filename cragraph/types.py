@@ -50,7 +50,7 @@ def doubt_of(decision: Mapping[str, Any] | None) -> str:
     """The doubt shown before a doubtful answer; empty for any other."""
     if not decision or decision["outcome"] != "doubtful":
         return ""
-    confidence, threshold = apart(decision["confidence"], decision["threshold"])
+    confidence, threshold = distinct_digits(decision["confidence"], decision["threshold"])
     return f"Doubtful ({confidence}, wanted {threshold}): "
 
 
@@ -61,7 +61,7 @@ def standing(decision: Mapping[str, Any] | None) -> str:
     """
     if not decision:
         return "Not verified"
-    confidence, threshold = apart(decision["confidence"], decision["threshold"])
+    confidence, threshold = distinct_digits(decision["confidence"], decision["threshold"])
     return (
         f"Confidence {confidence} · {decision['outcome']} · the threshold is {threshold}{SETTERS[decision['set_by']]}"
     )
@@ -78,7 +78,7 @@ def further(issues: Sequence[str], decision: Mapping[str, Any] | None) -> list[s
     return [issue for issue in issues if issue != told]
 
 
-def apart(confidence: float, threshold: float) -> tuple[str, str]:
+def distinct_digits(confidence: float, threshold: float) -> tuple[str, str]:
     """Both numbers with enough digits to differ, at least two: 0.6954 beside 0.7000."""
     digits = next((d for d in (2, 4, 6) if round(confidence, d) != round(threshold, d)), 2)
     return f"{confidence:.{digits}f}", f"{threshold:.{digits}f}"

@@ -59,7 +59,7 @@ WAYS: Final = {
 }
 """The conditions of the loop's edges in words, for its drawing."""
 
-UNTOLD: Final = ("attempts", "timings_ms", "messages")
+LEFT_OUT: Final = ("attempts", "timings_ms", "messages")
 """Fields of a response that a message does not carry, because a thread keeps every message."""
 
 TAKES: Final = ("question", "messages", "passages")
@@ -149,8 +149,8 @@ class CheckedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         read = state.get if isinstance(state, Mapping) else partial(getattr, state)
         found = {name: read(theirs, None) for name, theirs in takes.items()}
         *before, last = found.get("messages") or [None]
-        told = (getattr(one, "additional_kwargs", {}).get("question") for one in reversed(before))
-        if getattr(last, "type", "") == "human" and found.get("question") == next(filter(None, told), None):
+        asked = (getattr(one, "additional_kwargs", {}).get("question") for one in reversed(before))
+        if getattr(last, "type", "") == "human" and found.get("question") == next(filter(None, asked), None):
             found["question"] = None  # left over from the response before
         return {name: value for name, value in found.items() if value is not None}
 
@@ -177,16 +177,16 @@ class AnsweringGraph(CheckedGraph):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Response:
         """Run as usual."""
-        return cast(Response, self._told(super().invoke(input, _quiet(config), **kwargs), input, config))
+        return cast(Response, self._with_message(super().invoke(input, _quiet(config), **kwargs), input, config))
 
     async def ainvoke(  # type: ignore[override]
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Response:
         """Run as usual."""
         response = await super().ainvoke(input, _quiet(config), **kwargs)
-        return cast(Response, await to_thread(self._told, response, input, config))
+        return cast(Response, await to_thread(self._with_message, response, input, config))
 
-    def _told(self, response: Any, input: Any, config: RunnableConfig | None) -> Any:
+    def _with_message(self, response: Any, input: Any, config: RunnableConfig | None) -> Any:
         if not is_node(config) or not isinstance(response, dict) or not isinstance(response.get("answer"), str):
             return response
         held = (input.get if isinstance(input, Mapping) else partial(getattr, input))("messages", None)
@@ -194,15 +194,15 @@ class AnsweringGraph(CheckedGraph):
         if not all(isinstance(message, BaseMessage) for message in held or ()):
             return response
         doubt = doubt_of(response.get("decision"))
-        text = self.said(response)
+        text = self.message_text(response)
         if getattr(self.builder, "doubt_in_text", False):
             text = f"{doubt}{text}"
-        kept = {name: value for name, value in response.items() if name not in UNTOLD}
+        kept = {name: value for name, value in response.items() if name not in LEFT_OUT}
         # A function that calls the graph may return the answer as a message of its own: nothing is streamed before it.
         name = speak(text, config) if _runs_in(config) is self else None
         return response | {"messages": [AIMessage(text, id=name, additional_kwargs=kept | {"doubt": doubt.strip()})]}
 
-    def said(self, response: Mapping[str, Any]) -> str:
+    def message_text(self, response: Mapping[str, Any]) -> str:
         """The text of the message."""
         return str(response["answer"])
 
@@ -210,14 +210,14 @@ class AnsweringGraph(CheckedGraph):
 class ChattingGraph(AnsweringGraph):
     """The loop as the node of a conversation, with the sources below each answer."""
 
-    def said(self, response: Mapping[str, Any]) -> str:
+    def message_text(self, response: Mapping[str, Any]) -> str:
         """The answer, with a line for the place of each citation."""
         lines = [
             f"[{c['number']}] {place_of(c['metadata'])}: "
             + " … ".join(f"“{' '.join(quote.split())}”" for quote in c["quotes"] or [c["text"]])
             for c in response["citations"]
         ]
-        return "\n\n".join([super().said(response), *lines])
+        return "\n\n".join([super().message_text(response), *lines])
 
 
 class BoundedGraph(StateGraph[Any, Any, Any, Any]):

@@ -118,8 +118,8 @@ class Finalize:
             self.speak(ended.answer)
         if self.log is not None:
             whole = {"attempts": state.attempts, "verification": checked and checked.to_dict()}
-            told = {"issues": unquoting(issues), "degraded": unquoting(degraded)} if ended.withheld else {}
-            self.log(vars(state) | response | whole | told)
+            shown = {"issues": unquoting(issues), "degraded": unquoting(degraded)} if ended.withheld else {}
+            self.log(vars(state) | response | whole | shown)
         return response
 
 
@@ -194,8 +194,8 @@ def left_of(
 
 def refused(decision: Decision, checked: Verification, issues: Sequence[str], context: Context) -> FinalAnswer:
     """An abstention; its issues do not quote the withheld answer, unless the claims are asked for."""
-    told = [issue if context.show_claims else unquoted(issue) for issue in issues]
-    return FinalAnswer(IDK, decision, told, checked, withheld=True)
+    shown = [issue if context.show_claims else unquoted(issue) for issue in issues]
+    return FinalAnswer(IDK, decision, shown, checked, withheld=True)
 
 
 def unquoted(issue: str) -> str:

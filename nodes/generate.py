@@ -67,7 +67,7 @@ class Generate:
         except (ModelUnavailableError, DeadlineError) as error:
             if (said := self.quoting(brief, Notes())) == IDK:
                 raise
-            told = str(error)
-            notes.degraded(f"{told[:1].upper()}{told[1:]} The passages are quoted instead.")
+            reason = str(error)
+            notes.degraded(f"{reason[:1].upper()}{reason[1:]} The passages are quoted instead.")
             notes.ran("generator", self.quoting.name)
             return said

@@ -51,12 +51,12 @@ class Verify:
         written = chosen = max(judged, key=worth)
         quoted = self._quoted(written, state, context, notes)
         if quoted is not None and self._goes_before(quoted, written):
-            told = (
+            reply = (
                 f"with a confidence of {written['confidence']:.2f}"
                 if written["answer"] != IDK
                 else "that it finds none"
             )
-            notes.degraded(f"The chat model answered {told}; this is what the passages say to the question.")
+            notes.degraded(f"The chat model answered {reply}; this is what the passages say to the question.")
             judged.append(quoted)
             chosen = quoted
         if len(judged) > 1:

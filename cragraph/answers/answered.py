@@ -414,7 +414,7 @@ def nearest(
 
 def given_as(candidate: Candidate, written: str) -> bool:
     """Whether an answer quotes a candidate, or states its cell in a sentence."""
-    return any(text and text in written for text in map(normalised, (candidate.text, candidate.said)))
+    return any(text and text in written for text in map(normalised, (candidate.text, candidate.sentence)))
 
 
 def copies(written: str, passages: Sequence[Passage]) -> list[Candidate]:

@@ -59,9 +59,8 @@ class Candidate:
     """A quotable sentence, row or list: `passages[passage]["text"][start:end] == text`.
 
     `text` may be a list with the line above it. `context` is the title, heading and table header above it. `opener` is
-    the sentence before it, if a pronoun points there. `header` is the row that names the columns of its table. `said`
-    is the answering cell of a row as a sentence.
-    """
+    the sentence before it, if a pronoun points there. `header` is the row that names the columns of its table.
+    `sentence` is the answering cell of a row as a sentence."""
 
     passage: int
     start: int
@@ -70,7 +69,7 @@ class Candidate:
     context: str = ""
     opener: str = ""
     header: str = ""
-    said: str = field(default="", compare=False)
+    sentence: str = field(default="", compare=False)
 
     @property
     def is_row(self) -> bool:

@@ -149,20 +149,20 @@ class ChatGenerator(ChatPart):
             if more and not unfinished(more, brief.question) and settled(more) != IDK:
                 notes.degraded(f"{wrote}; it was asked once more, without the example.")
                 return self._own(more, numbers, again, brief, notes)
-            said = self._quoted(brief, brief.passages, notes, FLOOR)
-            notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if said else NOTHING}.")
-            return said or IDK
-        if said := self._pointed_at(renumbered(text, numbers), brief, notes):
+            quoted = self._quoted(brief, brief.passages, notes, FLOOR)
+            notes.degraded(f"{wrote}; {'the answer is what the passages say to the question' if quoted else NOTHING}.")
+            return quoted or IDK
+        if quoted := self._pointed_at(renumbered(text, numbers), brief, notes):
             notes.degraded(f"{wrote}; the answer is what the passage that it named says to the question.")
-            return said
+            return quoted
         second = [*messages, ("ai", text[:500]), ("human", AGAIN)]
         again = self._asked(second, notes, brief, brief.temperature)
         if (more := tidy(again.text)) and not unfinished(more, brief.question):
             notes.degraded(f"{wrote}; it was asked for a sentence once more.")
             return self._own(more, numbers, again, brief, notes)
-        if said := self._quoted(brief, brief.passages, notes):
+        if quoted := self._quoted(brief, brief.passages, notes):
             notes.degraded(f"{wrote}, twice; the answer is what the passages say to the question.")
-            return said
+            return quoted
         notes.degraded(f"{wrote}, twice, and {NOTHING}.")
         return IDK
 
@@ -172,7 +172,7 @@ class ChatGenerator(ChatPart):
             notes.degraded(f"{self.name} wrote yes before a sentence that says no: the yes was left out.")
             answer = plain
         if answer != IDK:
-            notes.said(answer, reply.logprob)
+            notes.wrote(answer, reply.logprob)
         return answer
 
     def _word(self, text: str, numbers: Sequence[int], brief: Brief, notes: Notes) -> str:
@@ -183,14 +183,14 @@ class ChatGenerator(ChatPart):
         """
         bare = normalised(without_markers(text))
         if bare in ("yes", "no"):
-            said, why = self._pointed_at(renumbered(text, numbers), brief, notes), "the passage that it named says"
+            quoted, why = self._pointed_at(renumbered(text, numbers), brief, notes), "the passage that it named says"
         elif len(bare.split()) <= SHORT and not declines(text):
-            said, why = _place_of(text, brief), "the one sentence that has it says"
+            quoted, why = _place_of(text, brief), "the one sentence that has it says"
         else:
             return ""
-        if said:
+        if quoted:
             notes.degraded(f"{self.name} wrote {bare} alone; the answer is what {why}.")
-        return said
+        return quoted
 
     def _pointed_at(self, text: str, brief: Brief, notes: Notes) -> str:
         """The answer of the passages that a text names; empty if it names none, or they do not answer."""
@@ -203,8 +203,8 @@ class ChatGenerator(ChatPart):
             held = [piece for piece in pieces if words <= set(content_words(piece))]
             if words and len(held) == 1:
                 return f"{' '.join(held[0].split())} [{number}]"
-            if said := self._quoted(brief, [passage], notes):
-                return said.replace("[1]", f"[{number}]")
+            if quoted := self._quoted(brief, [passage], notes):
+                return quoted.replace("[1]", f"[{number}]")
         return ""
 
     def _quoted(self, brief: Brief, passages: Sequence[Passage], notes: Notes, floor: float = POINTED) -> str:
@@ -212,8 +212,8 @@ class ChatGenerator(ChatPart):
         if self.ranker is None or brief.failed:
             return ""
         embedded = ExtractiveGenerator(self.ranker, floor=floor)
-        said = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
-        return "" if said == IDK else said
+        quoted = embedded(replace(brief, passages=passages, previous="", failed=()), notes)
+        return "" if quoted == IDK else quoted
 
 
 def wanted(reply: str) -> list[str]:

@@ -75,10 +75,10 @@ class ExtractiveGenerator:
         failing = _failing(brief)
         among = [c for c in candidates(brief.passages) if not failing(c.text)]
         ranking = self.ranker(brief.question, brief.passages, among)
-        if not any(row.said and failing(row.said) for row in ranking.rows):
+        if not any(row.sentence and failing(row.sentence) for row in ranking.rows):
             return ranking
-        said = {row for row in ranking.rows if failing(row.said)}
-        return self.ranker(brief.question, brief.passages, [c for c in among if c not in said])
+        failed = {row for row in ranking.rows if failing(row.sentence)}
+        return self.ranker(brief.question, brief.passages, [c for c in among if c not in failed])
 
 
 def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int, floor: float) -> list[Candidate]:
@@ -172,8 +172,8 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
     quotes: set[str] = set()
     for candidate in sorted(chosen, key=lambda c: (rank[c.passage], c.start)):
         marker = f"[{candidate.passage + 1}]"
-        header = "" if candidate.said or names_its_columns(candidate) else candidate.header
-        for part in (header, candidate.opener, candidate.said or candidate.text):
+        header = "" if candidate.sentence or names_its_columns(candidate) else candidate.header
+        for part in (header, candidate.opener, candidate.sentence or candidate.text):
             # Line breaks of a page's layout are dropped; those of a list are kept.
             part = _NUMBERED.sub("", without_references(part))
             lined = part.splitlines() if is_list(part) else [part]

@@ -223,9 +223,9 @@ class AnswerRanker:
         head = self.reader.heads["choice"]
         ranked = {i: words.scored(i, read[i], 0.0, head) for i in chosen}
         likeliest = sorted(ranked, key=lambda i: _order(ranked[i]))[: self.judged]
-        said = [(f"{question.text} {read[i].answer}.", read[i].part.heading, read[i].part.text) for i in likeliest]
-        told = zip(likeliest, self.reader.supports(said), strict=True)
-        ranked |= {i: words.scored(i, read[i], support, head) for i, support in told}
+        claims = [(f"{question.text} {read[i].answer}.", read[i].part.heading, read[i].part.text) for i in likeliest]
+        judged = zip(likeliest, self.reader.supports(claims), strict=True)
+        ranked |= {i: words.scored(i, read[i], support, head) for i, support in judged}
         ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features)
@@ -246,8 +246,8 @@ class AnswerRanker:
             near = dict(zip(every, similarities(self.embeddings, question.text, every), strict=True))
         except Exception:  # `compare` asks the same model next, and notes that it failed
             return parts
-        said = zip(inside, shares_of(question, parts), strict=True)
-        worth = [max((float(near[text]) for text in own), default=0.0) + WORDS_SAY * share for own, share in said]
+        shared = zip(inside, shares_of(question, parts), strict=True)
+        worth = [max((float(near[text]) for text in own), default=0.0) + WORDS_SAY * share for own, share in shared]
         kept = sorted(range(len(parts)), key=lambda i: -worth[i])[: self.read]
         return [parts[i] for i in sorted(kept)]
 
@@ -305,7 +305,7 @@ class _Words:
             self.seen[i] = replace(self.seen[i], similarity=float(cosine))
         return ""
 
-    def scored(self, i: int, read: "_Read", told: float, head: Sequence[float]) -> Scored:
+    def scored(self, i: int, read: "_Read", support: float, head: Sequence[float]) -> Scored:
         """A candidate with its features: of the reader, of its words, and of the forms of question and sentence."""
         c, seen = self.pool[i], self.seen[i]
         features = {
@@ -313,7 +313,7 @@ class _Words:
             "answer": _squash(read.reading.answer),
             "evidence": _squash(read.evidence),
             "span": _squash(read.span / 2),
-            "told": _squash(told),
+            "told": _squash(support),
             "words": self.score(i),
             "cosine": seen.similarity,
             "place": seen.passage_score,
@@ -395,7 +395,7 @@ def _same_place(looked: Lookup, best: Scored) -> bool:
     own = (best.candidate.passage, best.candidate.start)
     if any((row.passage, row.start) == own and not row.is_row for row in looked.rows):
         return True
-    if len(looked.rows) != 1 or not looked.rows[0].said or best.candidate != looked.rows[0]:
+    if len(looked.rows) != 1 or not looked.rows[0].sentence or best.candidate != looked.rows[0]:
         return False
     start, end = (best.candidate.start + place for place in looked.cells[0])
     return looked.probability >= TOLD or (best.answer_start < end and start < best.answer_end)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from cragraph.answers.candidates import Candidate, heads_as_question, may_answer
-from cragraph.language.cells import NO, SEPARATOR, YES, Cell, cells, meant_by, rows_of, said
+from cragraph.language.cells import NO, SEPARATOR, YES, Cell, cells, meant_by, rows_of, sentence_of
 from cragraph.language.facts.fact import dates
 from cragraph.language.lexicon import LEXICON, YEAR
 from cragraph.language.questions import FIGURES, QUOTED_KINDS, Kind, Question, read_question
@@ -39,11 +39,11 @@ SAME_QUESTION: Final = 0.5
 SENTENCES: Final = 3  # sentences at most of the answer below a question
 MOST_NAMES: Final = 2  # cells that name a row if one of its cells is stated
 CERTAIN: Final = 0.89
-"""Probability of rows that account for every word of the question; the numbers below are taken off. `CERTAIN`, `UNSAID`
-and `UNASKED` were fitted with `benchmarks.table_cells`, on made questions and three sets of new users'; the rest was
-set by hand."""
-UNSAID: Final = 0.8  # taken off, times the share of the question's words that no row, column or document accounts for
-MOST_UNSAID: Final = 0.4
+"""Probability of rows that account for every word of the question; the numbers below are taken off. `CERTAIN`,
+`UNACCOUNTED` and `UNASKED` were fitted with `benchmarks.table_cells`, on made questions and three sets of new users';
+the rest was set by hand."""
+UNACCOUNTED: Final = 0.8  # taken off, times the share of the question's words that nothing here accounts for
+MOST_UNACCOUNTED: Final = 0.4
 """Rows do not answer if this share of the question is not accounted for: of 28 such questions they answered one."""
 UNASKED: Final = 0.12  # taken off if no column is asked for
 DOUBTED: Final = 0.6
@@ -181,19 +181,19 @@ class _RowQuestion:
         self.of_columns = {word for groups in self.columns.values() for group in groups for word in group}
         self.words_for = {name: self._words_meaning(groups) for name, groups in self.columns.items()}
         self.column_words = frozenset().union(*self.words_for.values())
-        self.above = {candidate.context: self._told_by(candidate.context) for candidate, _ in rows}
+        self.above = {candidate.context: self._words_of_context(candidate.context) for candidate, _ in rows}
         self.about = frozenset[str]().union(*self.above.values())
         self.values = defaultdict[str, list[str]](list)
         for cell in (cell for _, row in rows for cell in row):
             self.values[cell.name].append(cell.value)
         self.flags = {name for name in self.columns if self._is_flag(name)}
 
-    def _told_by(self, context: str) -> frozenset[str]:
+    def _words_of_context(self, context: str) -> frozenset[str]:
         """The words that title and headings account for: "Visitors" says who visited."""
-        told = content_words(context.replace("_", " ").replace("-", " ")) if context else ()
-        others = (self.others[word] for word in told if word in self.others)
-        begun = (w for w in self.words if len(w) > 4 and any(word.startswith(w) for word in told))
-        return frozenset(told).union(others, begun)
+        stems = content_words(context.replace("_", " ").replace("-", " ")) if context else ()
+        others = (self.others[word] for word in stems if word in self.others)
+        begun = (w for w in self.words if len(w) > 4 and any(word.startswith(w) for word in stems))
+        return frozenset(stems).union(others, begun)
 
     def answer(self) -> Lookup | None:
         """The rows that account for most of the question."""
@@ -213,9 +213,9 @@ class _RowQuestion:
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
         whole = len(chosen) > 1 and self.question.wants_rows
-        return _looked_up([(fit.row if whole else self._told(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+        return _looked_up([(fit.row if whole else self._as_sentence(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
 
-    def _told(self, fit: _Fit) -> Candidate:
+    def _as_sentence(self, fit: _Fit) -> Candidate:
         """A row as a sentence: column name, row label and value of the answering cell.
 
         The whole row is given if the column name says nothing, as in "By for the edger: Joss Whitlow".
@@ -223,7 +223,7 @@ class _RowQuestion:
         naming = [cell for cell in fit.naming if cell is not fit.cell][:MOST_NAMES]
         if fit.cell is None or not fit.cell.name or is_stopword(fit.cell.name) or not naming:
             return fit.row
-        return replace(fit.row, said=said(fit.cell, naming, self.question.text))
+        return replace(fit.row, sentence=sentence_of(fit.cell, naming, self.question.text))
 
     def _is_flag(self, name: str) -> bool:
         """Whether a column holds yes and no, and the question names it."""
@@ -310,11 +310,11 @@ class _RowQuestion:
 
     def _probability(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT
-        unsaid = sum(map(weight, heavy - accounted)) / (sum(map(weight, heavy)) or 1.0)
-        if unsaid >= MOST_UNSAID:
+        unaccounted = sum(map(weight, heavy - accounted)) / (sum(map(weight, heavy)) or 1.0)
+        if unaccounted >= MOST_UNACCOUNTED:
             return 0.0
-        probability = CERTAIN - UNSAID * unsaid - PARTLY * (not whole) - UNASKED * (not asked)
-        return min(probability, DOUBTED) if unsaid else probability
+        probability = CERTAIN - UNACCOUNTED * unaccounted - PARTLY * (not whole) - UNASKED * (not asked)
+        return min(probability, DOUBTED) if unaccounted else probability
 
 
 def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], probability: float, depth: int = 0) -> Lookup:

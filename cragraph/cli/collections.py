@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.build import Parts
-from cragraph.cli.console import notes_told, show
+from cragraph.cli.console import show, with_notes_printed
 from cragraph.cli.options import JsonOption, option, with_settings
 from cragraph.errors import InputError
 from cragraph.store.bulk import forgotten
@@ -99,7 +99,7 @@ def forget(settings_of: Any, name: NameArgument, json: JsonOption = False) -> No
 
 
 def _store(settings_of: Any) -> Any:
-    return notes_told(Parts(settings_of()).store)
+    return with_notes_printed(Parts(settings_of()).store)
 
 
 def _absolute(path: str, documents: Any) -> str:

@@ -96,7 +96,7 @@ def status(message: str) -> None:
     err().print(Text(printable(message), style="dim"))
 
 
-def notes_told(store: Any) -> Any:
+def with_notes_printed(store: Any) -> Any:
     """The store, with its degradations printed on stderr."""
     for note in store.notes:
         status(note)

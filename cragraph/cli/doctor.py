@@ -19,7 +19,7 @@ from cragraph.models import budget, http
 from cragraph.models.encoder import Encoder
 from cragraph.models.examined import worth_shown
 from cragraph.models.servers import chat_model, ollama_hint, ollama_url
-from cragraph.private import untold
+from cragraph.private import disable_telemetry
 from cragraph.settings import Settings
 from cragraph.types import number_of
 
@@ -86,7 +86,7 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
 
 def package(name: str) -> Diagnosis:
     """Whether a required package can be imported."""
-    untold()
+    disable_telemetry()
     try:
         module = import_module(name)
     except ImportError as error:  # also if its compiled part does not fit this machine
@@ -129,7 +129,7 @@ def models(settings: Settings) -> list[Diagnosis]:
 def _examined(settings: Settings, name: str) -> Diagnosis:
     """The examined worth of a chat model; a missing examination is no fault."""
 
-    def told() -> str:
+    def worth_line() -> str:
         chat = Parts(settings.model_copy(update={"model": name})).chat
         assert chat is not None
         if (worth := worth_shown(chat.model, chat.title)) is None:
@@ -139,7 +139,7 @@ def _examined(settings: Settings, name: str) -> Diagnosis:
             )
         return f"believed {worth.supports:.2g} to 1 where it says supported, {worth.rejects:.2g} to 1 where it says not"
 
-    return _probed(f"examination of {name}", told)
+    return _probed(f"examination of {name}", worth_line)
 
 
 def embeddings(settings: Settings) -> str:
@@ -156,9 +156,9 @@ def _ollama(names: Sequence[str], settings: Settings) -> list[Diagnosis]:
     checks: list[Diagnosis] = []
     try:
         url = ollama_url(settings.base_url or settings.ollama_host)
-        told = http.fetched(f"{url}/api/version", seconds=PATIENCE_S).raise_for_status()
+        reply = http.fetched(f"{url}/api/version", seconds=PATIENCE_S).raise_for_status()
         through = http.in_the_way(url)
-        checks.append(Diagnosis("ollama server", True, f"Ollama {http.json_of(told)['version']} at {url}{through}"))
+        checks.append(Diagnosis("ollama server", True, f"Ollama {http.json_of(reply)['version']} at {url}{through}"))
         for name in names:
             shown = http.fetched(f"{url}/api/show", {"model": name.removeprefix("ollama:")}, seconds=PATIENCE_S)
             checks += _model(name, shown.status_code, http.json_of(shown), settings)

@@ -38,12 +38,12 @@ def exam(
     with stopping_calls(), ExitStack() as shows:
         progress: Any = {}
         if not quiet:
-            progress = {"progress": _told(shows)}
+            progress = {"progress": _progress(shows)}
         done = examination.examine(parts, count=count, **progress)
     show(json, done.to_dict() | {"line": done.line()}, lambda row: row["line"])
 
 
-def _told(shows: ExitStack) -> Any:
+def _progress(shows: ExitStack) -> Any:
     """A callback for progress: a bar on a terminal, else a line for each call."""
     if not sys.stderr.isatty():
         return lambda task, made, every: err().print(f"{task}: call {made + 1} of {every}")

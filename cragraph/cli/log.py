@@ -80,8 +80,8 @@ def log(
         )
     elif keep is not None:
         entry = history.keep(keep, expect)
-        told = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"
-        show(json, entry.to_dict(), lambda _: f"kept question {keep}{told}: `cragraph log --check` asks it again")
+        wanted = f", expecting “{entry.expect}”" if entry.expect else ", expecting the same answer"
+        show(json, entry.to_dict(), lambda _: f"kept question {keep}{wanted}: `cragraph log --check` asks it again")
     elif let_go is not None:
         history.let_go(let_go)
         show(json, {"let_go": let_go}, lambda _: f"question {let_go} is no longer a test; it stays in the log")
@@ -105,12 +105,12 @@ def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool)
         raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
     with progress_bar("questions", shown=not quiet) as progress:
         result = check(ask, history, renew=renew, progress=progress)
-    show(as_json, result, rows_told)
+    show(as_json, result, check_in_words)
     if result["same"] < result["kept"]:
         raise typer.Exit(FAILURE if result["failed"] else CHANGED)
 
 
-def rows_told(result: Mapping[str, Any]) -> str:
+def check_in_words(result: Mapping[str, Any]) -> str:
     """The counts, and below them each changed question with both answers."""
     counts = ", ".join(f"{result[name]} {name}" for name in STATUSES if result[name])
     lines = [f"{result['kept']} kept: {counts}"]

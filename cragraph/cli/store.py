@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cragraph.build import Parts
-from cragraph.cli.console import FAILURE, emit, err, ingesting, notes_told, out, show, status
+from cragraph.cli.console import FAILURE, emit, err, ingesting, out, show, status, with_notes_printed
 from cragraph.cli.options import JsonOption, QuietOption, option, with_settings
 from cragraph.cli.render import show_passages
 from cragraph.library import Library
@@ -70,7 +70,7 @@ def docs(settings_of: Any, json: JsonOption = False) -> None:
     Example: `cragraph docs --json`
     """
     settings = settings_of()
-    held = notes_told(Parts(settings).store)
+    held = with_notes_printed(Parts(settings).store)
     where = settings.context().model_copy(update={"where": None}).filter
     documents = [asdict(document) for document in held.documents(where)]
     several = len(held.names()) > 1
@@ -105,7 +105,7 @@ def forget(
     """
     library = Library(settings_of())
     removed = library.forget(path)
-    notes_told(library.parts.store)
+    with_notes_printed(library.parts.store)
     show(json, {"removed": removed}, lambda _: "\n".join(f"removed {source}" for source in removed))
 
 
@@ -123,4 +123,4 @@ def search(
     library = Library(settings_of())
     show(json, library.search(query, k), show_passages)
     if not library.parts.foreign:
-        notes_told(library.parts.store)
+        with_notes_printed(library.parts.store)

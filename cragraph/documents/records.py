@@ -104,16 +104,16 @@ def row_of(record: Mapping[str, Any], limits: Limits = DEFAULT, reading: Reading
         name = field_name(path)
         if name and not (isinstance(value, str) and len(value) > LONGEST):
             fields.setdefault(name, value)
-    line, cells = written((one_line(name), _said(leaf), False) for name, leaf in pairs)
+    line, cells = written((one_line(name), _scalar_text(leaf), False) for name, leaf in pairs)
     return RowText(line, fields, cells)
 
 
 def line_of(leaf: Leaf) -> str:
     """`name: value` of one leaf."""
-    return written([(one_line(leaf[0]), _said(leaf[1]), False)])[0]
+    return written([(one_line(leaf[0]), _scalar_text(leaf[1]), False)])[0]
 
 
-def _said(value: Scalar) -> str:
+def _scalar_text(value: Scalar) -> str:
     return one_line(str(value).lower() if isinstance(value, bool) else str(value))
 
 
@@ -152,7 +152,7 @@ def _texts(record: Record, limits: Limits) -> dict[str, str]:
     values = record.values
     plain = all(isinstance(value, str) for value in values.values())
     cells = ((name, value) for name, value in values.items() if value.strip()) if plain else leaves(values)
-    return {one_line(name): _said(leaf) for name, leaf in cells}
+    return {one_line(name): _scalar_text(leaf) for name, leaf in cells}
 
 
 class _Ahead:

@@ -243,7 +243,7 @@ def _read(passage: Passage) -> Iterator[Row]:
 # -- as a person says them ---------------------------------------------------------------------------------------------
 
 
-def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
+def sentence_of(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
     """A cell as a sentence, ``Deposit for the floor sander: 80 GBP``; `naming` are the cells that name its row.
 
     The name of the row gets the article, and the small letter, that the question gives it.
@@ -255,17 +255,17 @@ def said(cell: Cell, naming: Sequence[Cell], question: str = "") -> str:
     return f"{read_header(cell.name).title} for {name}: {_valued(cell)}"
 
 
-def place_said(claim: str, row: Sequence[Cell]) -> tuple[int, int] | None:
-    """The offsets of the cell that a claim states in the form of `said`; None if the row has no such cell.
+def stated_place(claim: str, row: Sequence[Cell]) -> tuple[int, int] | None:
+    """The offsets of the cell that a claim states in the form of `sentence_of`; None if the row has no such cell.
 
     Column, value, unit and row name must all be this row's, ignoring case and article.
     """
-    told = " ".join(claim.split()).rstrip(" .").casefold()
+    stated = " ".join(claim.split()).rstrip(" .").casefold()
     for cell in row:
         lead, value = f"{read_header(cell.name).title} for ".casefold(), f": {_valued(cell)}".rstrip(" .").casefold()
-        if not cell.name or not told.startswith(lead) or not told.endswith(value):
+        if not cell.name or not stated.startswith(lead) or not stated.endswith(value):
             continue
-        name = told[len(lead) : -len(value)].removeprefix("the ")
+        name = stated[len(lead) : -len(value)].removeprefix("the ")
         labels = [form.casefold() for other in row if other is not cell for form in {other.label, other.value} if form]
         if name in labels or any(name == f"{one}, {two}" for one in labels for two in labels if one != two):
             return cell.place

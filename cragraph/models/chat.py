@@ -91,7 +91,7 @@ class ChatReply:
     text: str
     cut: bool = False  # the reply was cut at the limit
     unread: bool = False  # the server seems to have left out part of the prompt
-    logprob: float | None = None  # mean log-probability of its tokens, if asked for and told by the server
+    logprob: float | None = None  # mean log-probability of its tokens, if asked for and if the server gives them
 
 
 @dataclass(frozen=True)
@@ -106,25 +106,25 @@ class ChatCaller:
     retries: int = 2  # after transient faults
     backoff_s: float = 0.5  # before the first retry; twice as long before each other
     gate: Gate = field(default_factory=lambda: Gate(4))  # shared by the callers of one server
-    _told: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def billions(self) -> float | None:
         """The model's parameters in billions; None if its server does not tell, or not yet."""
-        if "size" not in self._told and (size := billions(self.model)) is not None:
-            self._told["size"] = size
-        return self._told.get("size")
+        if "size" not in self._known and (size := billions(self.model)) is not None:
+            self._known["size"] = size
+        return self._known.get("size")
 
     @property
     def worth(self) -> Worth:
         """The model's worth as evidence: by its examination (`cragraph exam`), else by its size."""
-        if "worth" not in self._told:
+        if "worth" not in self._known:
             size = self.billions
             shown = worth_shown(self.model, self.title)
             if size is None and shown is None:
                 return by_size(None)  # the server may tell it later
-            self._told["worth"] = shown or by_size(size)
-        known: Worth = self._told["worth"]
+            self._known["worth"] = shown or by_size(size)
+        known: Worth = self._known["worth"]
         return known
 
     @property
@@ -260,9 +260,9 @@ class ChatCaller:
         return Target(self.title, url, ollama=self.model._llm_type == "chat-ollama")
 
 
-def _logprobs(told: Mapping[str, Any]) -> list[float]:
+def _logprobs(metadata: Mapping[str, Any]) -> list[float]:
     """The log-probabilities of the tokens of a piece; empty if the server does not tell them."""
-    rows = told.get("logprobs")
+    rows = metadata.get("logprobs")
     each = rows if isinstance(rows, list) else []
     values = [row.get("logprob") if isinstance(row, Mapping) else getattr(row, "logprob", None) for row in each]
     return [min(0.0, float(value)) for value in values if isinstance(value, int | float) and isfinite(value)]

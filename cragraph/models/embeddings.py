@@ -15,7 +15,7 @@ from cragraph.errors import InputError, ModelError, SettingsError
 from cragraph.models import http
 from cragraph.models.encoder import Encoder
 from cragraph.models.servers import KEEP_SECONDS, PATIENCE, Target, late, ollama_url, own_server, translate, tried
-from cragraph.private import untold
+from cragraph.private import disable_telemetry
 from cragraph.protocols import remaining
 
 BATCH = 64  # texts per request: large enough to keep the server busy, small enough to report progress and to try again
@@ -128,7 +128,7 @@ def named_embeddings(spec: str, *, base_url: str | None = None, timeout_s: float
     use. Raises SettingsError for an unknown name, ModelError if a package is missing.
     """
     provider = spec.partition(":")[0]
-    untold()
+    disable_telemetry()
     if provider == "fastembed":
         return _fastembed(spec)
     if provider != "ollama" and (own := made_by_package("embeddings", spec)) is not None:

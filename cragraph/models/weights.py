@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cragraph.errors import WeightsError
-from cragraph.private import untold
+from cragraph.private import disable_telemetry
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -142,7 +142,7 @@ def _open(card: str, folder: Path) -> Any:
 def open_session(path: Path, threads: int = 1) -> Any:
     """An onnxruntime session on the processor; one thread per call keeps the order of sums, so that results repeat."""
     # Imported here because onnxruntime takes longer to import than a command line may take to print its help.
-    untold()
+    disable_telemetry()
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -21,7 +21,7 @@ from cragraph.language.markers import find_markers
 from cragraph.passages import about, as_passages, place_of, sides_of
 from cragraph.private import output
 from cragraph.report.pages import PagePictures
-from cragraph.types import SETTERS, Passage, apart, called, further, in_words, mark_of, number_of
+from cragraph.types import SETTERS, Passage, called, distinct_digits, further, in_words, mark_of, number_of
 
 Neighbours = Callable[[Passage], Sequence[Passage]]  # the chunks beside a passage, in document order
 
@@ -305,7 +305,8 @@ def parts() -> Any:
         lstrip_blocks=True,
     )  # fmt: skip
     given.globals |= {
-        "FEW_NOTES": FEW_NOTES, "FEW_ROWS": FEW_ROWS, "SETTERS": SETTERS, "about": about, "apart": apart,
+        "FEW_NOTES": FEW_NOTES, "FEW_ROWS": FEW_ROWS, "SETTERS": SETTERS, "about": about,
+        "distinct_digits": distinct_digits,
         "changes": changes, "in_words": in_words, "kind": kind, "mark_of": mark_of, "marked": marked,
         "number_of": number_of, "outcome_of": outcome_of, "place_of": place_of, "sides_of": sides_of, "style": style(),
     }  # fmt: skip

@@ -21,7 +21,7 @@ from cragraph.models.chat import ChatPart
 from cragraph.models.replies import Score
 from cragraph.models.weights import side_by_side
 from cragraph.passages import contextual_text
-from cragraph.private import untold
+from cragraph.private import disable_telemetry
 from cragraph.protocols import Embeddings, Notes, Reranker, reason_of
 from cragraph.types import Passage
 
@@ -396,7 +396,7 @@ def named_reranker(spec: str) -> Reranker:
     name, _, model = spec.partition(":")
     if name not in COMPRESSORS:
         return brought_reranker(spec)
-    untold()
+    disable_telemetry()
     try:
         if name == "cross-encoder":
             from langchain_community.cross_encoders import HuggingFaceCrossEncoder

@@ -381,7 +381,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def replace(path: Path, new: Path) -> None:
     """Put a new file in the place of a closed one, in one step: a kill leaves one of them whole."""
-    for file in _beside(path):
+    for file in _companions(path):
         file.unlink(missing_ok=True)
     new.replace(path)
     remove(new)
@@ -389,11 +389,11 @@ def replace(path: Path, new: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove a database with its log and its seal."""
-    for file in (path, *_beside(path)):
+    for file in (path, *_companions(path)):
         file.unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> list[Path]:
+def _companions(path: Path) -> list[Path]:
     return [path.with_suffix(".seal"), Path(f"{path}-wal"), Path(f"{path}-shm")]
 
 

@@ -88,7 +88,7 @@ DIMENSIONS: Final = {kind: frozenset(map(stem, words.split())) for kind, words i
 UNITS: Final = {kind: frozenset(words.split()) for kind, words in LEXICON["dimension_units"].items()}
 ASKS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXICON["asks_dimension"].items()}
 """Words of a question that mean a column of a dimension without naming it."""
-SAID: Final = frozenset(map(stem, [*words_of("said_of_anything"), *words_of("said_when_computing")]))
+UNSPECIFIC: Final = frozenset(map(stem, [*words_of("said_of_anything"), *words_of("said_when_computing")]))
 GENERIC: Final = frozenset(map(stem, words_of("counted_of_anything")))
 ALL_THERE_ARE: Final = re.compile(
     r"\b(?:are|were) there\b|\b(?:do|did) we have\b|\bhave we (?:got|had)\b|\b(?:are|were) listed\b"

@@ -23,8 +23,8 @@ from cragraph.tables.asked import (
     QUALIFIES,
     QUANTITY,
     RATES,
-    SAID,
     UNITS,
+    UNSPECIFIC,
     UPWARDS,
     ParsedQuestion,
     Token,
@@ -122,7 +122,7 @@ class Matching:
         for value, words in self._values(column).items():
             own = frozenset(words & by_stem.keys())
             # A word of a heading, such as "repair", does not name a value that only contains it.
-            if own == words or own - self.about - SAID - self.column_words:
+            if own == words or own - self.about - UNSPECIFIC - self.column_words:
                 tokens = frozenset(n for w in own for n in by_stem[w])
                 hits.setdefault((tokens, own, own == words), []).append(value)
         groups: list[NamedColumn] = []
@@ -318,7 +318,7 @@ class Matching:
         """The column that a word means without naming it, by the embedding model."""
         if self.near is None or not self.figures:
             return None
-        known, values = SAID | GENERIC | self.about | self.of_words, list[tuple[float, Column, int]]()
+        known, values = UNSPECIFIC | GENERIC | self.about | self.of_words, list[tuple[float, Column, int]]()
         for n in among:
             token = self.at[n]
             if token.light or token.stem in known or token.text[0].isdigit():
@@ -419,7 +419,7 @@ class Matching:
                 return False
         return len(self.rows(where)) > 0
 
-    def unsaid(self, used: Collection[int], chosen: Chosen | None) -> set[int]:
+    def unaccounted(self, used: Collection[int], chosen: Chosen | None) -> set[int]:
         """The content words that operation, columns, rows and table do not account for."""
         known = self.about | self.of_words
         if chosen is not None:
@@ -435,7 +435,7 @@ class Matching:
                     left.add(n)
             elif not (
                 token.light
-                or (token.stem in SAID and token.stem not in self.elsewhere)
+                or (token.stem in UNSPECIFIC and token.stem not in self.elsewhere)
                 or token.stem in GENERIC
                 or token.stem in known
             ):

@@ -26,9 +26,9 @@ from cragraph.tables.asked import (
     GENERIC,
     GROWS,
     IS_YEAR,
-    SAID,
     TOP,
     TWO_FOLD,
+    UNSPECIFIC,
     ParsedQuestion,
     Token,
     pole,
@@ -133,7 +133,7 @@ def odds(probability: float) -> float:
     return probability / max(1e-9, 1 - probability)
 
 
-class _Said(TypedDict, total=False):
+class _Words(TypedDict, total=False):
     """How a query was found in the words: the columns beside the chosen one, the further `words` that it accounts for;
     whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`), a text adjusts a figure."""
 
@@ -363,14 +363,14 @@ class _Over(Matching):
         asked = self.asked
         years = sorted({t.text for t in asked.years})
         grow = {n for n, t in self.at.items() if re.fullmatch(GROWS, t.text.casefold()) or t.stem in PERCENT}
-        said = grow | {n for n, t in self.at.items() if t in asked.years}
+        used_words = grow | {n for n, t in self.at.items() if t in asked.years}
         by_year = {y: [c for c in self.figures if y in words_of_column(c)] for y in self.column_years()}
         if len(by_year) >= 2:
             span = years if len(years) == 2 else sorted(by_year) if not years else []
             if not span or span[0] not in by_year or span[-1] not in by_year:
                 return None
-            named = self.named(self.every - said)
-            rest = self.every - used_by(named) - said
+            named = self.named(self.every - used_words)
+            rest = self.every - used_by(named) - used_words
             pair = [self.column_by(year, rest) for year in (span[0], span[-1])]
             # "Actual 2023" and "Actual 2024" are of one kind, "Budget 2024" is of another.
             kinds = [{words_of_column(c) - {year}: c for c in by_year[year]} for year in (span[0], span[-1])]
@@ -382,13 +382,13 @@ class _Over(Matching):
             if early is None or late is None:
                 return None
             against: Operand = {"column": early.column.name, "where": where_of(named, late)}
-            return self._reading("growth", late, named, {"against": against}, also=[early], words=said)
+            return self._reading("growth", late, named, {"against": against}, also=[early], words=used_words)
         if (period := self.period()) is None:
             return None
         order = sorted({str(value) for value in period.known if value is not None})
         span = years if len(years) == 2 else order if not years else []
-        named = [one for one in self.named(self.every - said) if one.condition["column"] != period.name]
-        chosen = self.column(self.every - used_by(named) - said)
+        named = [one for one in self.named(self.every - used_words) if one.condition["column"] != period.name]
+        chosen = self.column(self.every - used_by(named) - used_words)
         if len(span) < 2 or chosen is None:
             return None
         where = where_of(named, chosen)
@@ -398,7 +398,7 @@ class _Over(Matching):
         if not len(self.rows(first)) or not len(self.rows(last)):
             return None
         more = {"where": last, "against": {"column": chosen.column.name, "where": first}}
-        return self._reading("growth", chosen, named, more, words=said)
+        return self._reading("growth", chosen, named, more, words=used_words)
 
     def _adjusted(self, passages: Sequence[Passage]) -> TableReading | None:
         """A price of a row with an addition or deduction from a text."""
@@ -406,7 +406,7 @@ class _Over(Matching):
         chosen = self.column(self.every - used_by(named), dimension="money") if named else None
         if chosen is None or "money" not in dimensions_of(chosen.column):
             return None
-        left = self.unsaid(used_by(named) | chosen.tokens, chosen)
+        left = self.unaccounted(used_by(named) | chosen.tokens, chosen)
         if len(self.rows(where_of(named, chosen))) != 1 or not left:
             return None
         words = {self.at[n].stem for n in left}
@@ -424,14 +424,14 @@ class _Over(Matching):
         chosen: Chosen | None,
         named: Sequence[NamedColumn],
         more: Mapping[str, Any] | None = None,
-        **said: Unpack[_Said],
+        **words: Unpack[_Words],
     ) -> TableReading | None:
         """A query over the named rows, with the fields in `more`; None if it misses the subject."""
         query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
         query |= {"column": chosen.column.name if chosen else "", "where": where_of(named, chosen), **(more or {})}
         if operation in ("count", "list") and query["where"] and not self.counts(query["where"]):
             return None
-        return self._weighed(cast(Query, query), named, chosen, **said)
+        return self._weighed(cast(Query, query), named, chosen, **words)
 
     def weighed(self, query: Query) -> TableReading | None:
         """The reading of a given query by the question's words for its columns and values."""
@@ -447,12 +447,12 @@ class _Over(Matching):
         return self._weighed(query, named, chosen[0] if chosen else None, also=chosen[1:])
 
     def _weighed(
-        self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **said: Unpack[_Said]
+        self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **words: Unpack[_Words]
     ) -> TableReading | None:
         """A query with its probability and doubts; None if it misses the question's subject."""
-        columns = [one for one in (chosen, *said.get("also", ())) if one]
-        used = used_by(named) | set(said.get("words", ())) | {n for one in columns for n in one.tokens}
-        left = self.unsaid(used, chosen)
+        columns = [one for one in (chosen, *words.get("also", ())) if one]
+        used = used_by(named) | set(words.get("words", ())) | {n for one in columns for n in one.tokens}
+        left = self.unaccounted(used, chosen)
         meant = {n for n in left if self._meant(self.at[n])}
         left -= meant
         # An unknown name or figure rules the reading out.
@@ -460,7 +460,7 @@ class _Over(Matching):
             token = self.at[n]
             if token.text[0].isdigit() or (token.text[0].isupper() and token.start):
                 return None
-        heavy = [t for t in self.at.values() if not t.light and t.stem not in SAID]
+        heavy = [t for t in self.at.values() if not t.light and t.stem not in UNSPECIFIC]
         whole = sum(weight(t.stem) for t in heavy) or 1.0
         features = {
             "bias": 1.0,
@@ -469,13 +469,13 @@ class _Over(Matching):
             "vague": float(not self._telling(named, columns)),
             "implied": float(bool(chosen and chosen.implied)),
             "partial": float(sum(one.partial for one in named) + sum(one.several for one in named)),
-            "generic": float(said.get("generic", False)),
-            "quiet": float(said.get("quiet", False)),
+            "generic": float(words.get("generic", False)),
+            "quiet": float(words.get("quiet", False)),
             "near": float(len(meant) + any(one.near for one in columns)),
             "tied": float(any(one.tied for one in columns)),
             "aside": float(self._aside(query)),
             "relative": float(self.asked.relative and not self.asked.years),
-            "adjusted": float(said.get("adjusted", False)),
+            "adjusted": float(words.get("adjusted", False)),
         }
         doubts = tuple(self._doubts(left | meant, features, columns, named))
         return TableReading(query, probability_of(features), features, self.table, doubts)
@@ -524,7 +524,7 @@ class _Over(Matching):
         if named or any(one.tokens and not one.near for one in columns if self._exact(one)):
             return True
         known = self.about | self.of_words
-        return any(not t.light and t.stem not in SAID and t.stem in known for t in self.at.values())
+        return any(not t.light and t.stem not in UNSPECIFIC and t.stem in known for t in self.at.values())
 
     def _exact(self, chosen: Chosen) -> bool:
         """Whether the question has the exact name of a column."""

@@ -101,8 +101,8 @@ def names_another_column(question: str, query: Query, table: "Table") -> bool:
     used = {operand["column"] for operand in operands}
     used |= {condition["column"] for operand in operands for condition in operand["where"]}
     used |= {query.get("group", "")}
-    said = {word for name in used & set(table.columns) for word in words_of_column(table.columns[name])}
-    asked = set(content_words(question)) - said
+    named = {word for name in used & set(table.columns) for word in words_of_column(table.columns[name])}
+    asked = set(content_words(question)) - named
     others = (column for name, column in table.columns.items() if name not in used and column.kind == "number")
     return any(asked & words_of_column(column) for column in others)
 

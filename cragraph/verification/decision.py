@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cragraph.types import OnLowConfidence, Outcome, SetBy, apart
+from cragraph.types import OnLowConfidence, Outcome, SetBy, distinct_digits
 
 DEFAULT_THRESHOLD: Final = 0.7
 """The default threshold of the confidence, 0..1, from which an answer is accepted (founding documents)."""
@@ -42,7 +42,7 @@ class Threshold:
 class Decision:
     """The decision on an answer: its confidence, the threshold, who set the threshold, and the reason in a sentence.
 
-    `accepted` answers are given as they are, `doubtful` ones with their doubt said first, `refused` ones not at all.
+    `accepted` answers are given as they are, `doubtful` ones with their doubt in front, `refused` ones not at all.
     """
 
     outcome: Outcome
@@ -87,7 +87,7 @@ def decide(
             confidence,
             threshold.at,
             threshold.set_by,
-            f"Confidence {_told(confidence, threshold.at, 'reaches')}",
+            f"Confidence {_both(confidence, threshold.at, 'reaches')}",
         )
     why = below(confidence, threshold.at)
     if not judged:
@@ -113,9 +113,9 @@ def reaches(value: float, threshold: float) -> bool:
 
 def below(confidence: float, threshold: float) -> str:
     """Confidence and threshold in a sentence, with enough digits to tell the two apart."""
-    return f"Confidence {_told(confidence, threshold, 'is below')}"
+    return f"Confidence {_both(confidence, threshold, 'is below')}"
 
 
-def _told(confidence: float, threshold: float, how: str) -> str:
-    reached, wanted = apart(confidence, threshold)
+def _both(confidence: float, threshold: float, how: str) -> str:
+    reached, wanted = distinct_digits(confidence, threshold)
     return f"{reached} {how} the threshold of {wanted}."

@@ -263,11 +263,11 @@ class Verifier:
         pool = ThreadPoolExecutor(3, "cragraph-check")
         try:
             # What waits for a model's server runs beside the judging.
-            waiting = {name: _beside(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
+            waiting = {name: _started(pool, call) for name, call in self._model_calls(case, wanted, needed).items()}
             verdicts = self._verdicts(case, weights) if case.computed is None else case.computed.verdicts(case.passages)
             if case.known_facts and verdicts:
                 facts, claims = as_passages(case.known_facts), [claim_of(verdict) for verdict in verdicts]
-                waiting["knowledge"] = _beside(pool, lambda: case.chain(claims, facts, case.notes))
+                waiting["knowledge"] = _started(pool, lambda: case.chain(claims, facts, case.notes))
             texts = ["" if over_limit(verdict) else verdict["text"] for verdict in verdicts]
             closeness = measure_closeness(
                 self.embeddings, case.question, case.answer, texts, case.passages, case.notes, wanted
@@ -671,7 +671,7 @@ def _scored(part: str, call: Callable[[], Any], instead: str, notes: Notes) -> A
     return stand_in(part, asked, instead, notes)
 
 
-def _beside(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
+def _started(pool: ThreadPoolExecutor, call: Callable[[], T]) -> Callable[[], T]:
     """Start a call in the caller's context. The returned function waits for its result or raises its error."""
     return pool.submit(copy_context().run, call).result
 

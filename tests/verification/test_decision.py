@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cragraph.testing import verdict
-from cragraph.types import OnLowConfidence, apart, doubt_of, standing
+from cragraph.types import OnLowConfidence, distinct_digits, doubt_of, standing
 from cragraph.verification.decision import WORTH_SHOWING, Decision, Threshold, decide
 from cragraph.verification.result import Verification
 from tests.support.cases import cases
@@ -42,7 +42,7 @@ def test_a_decision_follows_from_the_number_the_line_and_what_was_chosen(
     assert found.why.endswith(".")
     assert Decision(**json.loads(json.dumps(asdict(found)))) == found
     assert bool(doubt_of(asdict(found))) is (found.outcome == "doubtful")
-    assert f" · {found.outcome} · the threshold is {apart(confidence, at)[1]}" in standing(asdict(found))
+    assert f" · {found.outcome} · the threshold is {distinct_digits(confidence, at)[1]}" in standing(asdict(found))
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_claim_without_end_is_unjudged_and_it_is_said() -> None:
 class Apart:
     """A judge of claims each by itself, to which time passes while it judges."""
 
-    name, apart = "apart", True
+    name, one_by_one = "one by one", True
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -63,9 +63,9 @@ def test_what_a_judge_has_judged_when_its_time_is_over_stands_and_another_goes_o
     chain = JudgeChain([slow, quick], timeout=90.0, clock=slow.clock)
     verdicts = chain(claims(SLICE * 3), PASSAGES, notes)
     assert slow.given == [SLICE, SLICE]
-    assert [v["judge"] for v in verdicts].count("apart") == 2 * SLICE
+    assert [v["judge"] for v in verdicts].count("one by one") == 2 * SLICE
     assert [v["verdict"] for v in verdicts].count("unjudged") == 0
-    assert notes.sentences[0] == "Judge 'apart' was stopped (TimeoutError: no verdict within 90 s)."
+    assert notes.sentences[0] == "Judge 'one by one' was stopped (TimeoutError: no verdict within 90 s)."
     alone = JudgeChain([Apart()], timeout=0.0, clock=slow.clock)(claims(2), PASSAGES, Notes())
     assert {v["verdict"] for v in alone} == {"unjudged"}
 

@@ -58,11 +58,11 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
             kind = open_.pop() if open_ else ""
             if kind in _KINDS and record:
                 yield record
-        elif open_ and open_[-1] in _KINDS and one.name in _NAMES and (said := _said(one)):
+        elif open_ and open_[-1] in _KINDS and one.name in _NAMES and (value := _value_text(one)):
             name = _NAMES[one.name]
             if one.name in ("TEL", "ADR", "EMAIL") and (kinds := _kinds(one)):
                 name = f"{name} ({kinds})"
-            record[name] = f"{record[name]}, {said}" if name in record else said
+            record[name] = f"{record[name]}, {value}" if name in record else value
             if "TZID" in one.about and one.name == "DTSTART":
                 record["Time zone"] = one.about["TZID"].strip('"')
         if one.name == "DTEND" and open_[-1:] == ["VEVENT"] and re.fullmatch(r"\d{8}", one.value.strip()):
@@ -105,7 +105,7 @@ def _properties(text: str) -> Iterator[_Property]:
         yield _Property(match[1].upper(), about, value)
 
 
-def _said(one: _Property) -> str:
+def _value_text(one: _Property) -> str:
     value = one.value.strip()
     if one.name in ("DTSTART", "DTEND", "DUE", "COMPLETED", "BDAY", "EXDATE"):
         return ", ".join(_moment(part) for part in value.split(","))
@@ -141,9 +141,9 @@ def _moment(value: str) -> str:
 
 def _repeats(rule: dict[str, str]) -> str:
     every, count = _EVERY.get(rule.get("FREQ", ""), ""), rule.get("INTERVAL", "1")
-    said = f"every {every}" if count == "1" else f"every {count} {every}s"
+    text = f"every {every}" if count == "1" else f"every {count} {every}s"
     if days := [_DAYS[day[-2:]] for day in rule.get("BYDAY", "").split(",") if day[-2:] in _DAYS]:
-        said += f" on {', '.join(days)}"
+        text += f" on {', '.join(days)}"
     if "UNTIL" in rule:
-        said += f" until {_moment(rule['UNTIL'])}"
-    return f"{said}, {rule['COUNT']} times" if "COUNT" in rule else said
+        text += f" until {_moment(rule['UNTIL'])}"
+    return f"{text}, {rule['COUNT']} times" if "COUNT" in rule else text

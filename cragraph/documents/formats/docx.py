@@ -141,9 +141,9 @@ class _Body:
             self._writer.paragraph(text)
         if read.changes and text:
             self._writer.doubt(UNDECIDED.format(changes=", ".join(read.changes)))
-        self._beside(read)
+        self._notes_and_boxes(read)
 
-    def _beside(self, read: _Paragraph) -> None:
+    def _notes_and_boxes(self, read: _Paragraph) -> None:
         """The comments on the paragraph, and its text boxes."""
         for comment in read.comments:
             self._writer.paragraph(comment)
@@ -181,7 +181,7 @@ class _Body:
         else:
             for row in grid:
                 self._writer.paragraph("".join(row))
-        self._beside(read)
+        self._notes_and_boxes(read)
 
     def _cells(self, row: Any, gathered: _Paragraph) -> Iterator[tuple[str, int, bool]]:
         if before := self._count(row, f"{_W}trPr/{_W}gridBefore"):

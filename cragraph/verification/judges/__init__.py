@@ -72,8 +72,8 @@ class JudgeChain:
     anything but one verdict per claim with a known label and finite scores: each verdict is checked here, and nowhere
     else. A claim that a judge leaves `unjudged` goes on to the next judge; a claim that no judge judged stays
     `unjudged` and is never supported. The deadline does not stop the last of several judges, so that a late run still
-    gets verdicts. A judge with `apart` judges each claim by itself and gets a few claims at a time: its verdicts so far
-    stand when the time is over. `cache` remembers verdicts by judge, claim, passages and question.
+    gets verdicts. A judge with `one_by_one` judges each claim by itself and gets a few claims at a time: its verdicts
+    so far stand when the time is over. `cache` remembers verdicts by judge, claim, passages and question.
 
     Of more claims than `most` only the first are judged; the others, and claims of more than 2,000 characters, stay
     `unjudged`.
@@ -134,7 +134,7 @@ class JudgeChain:
         keys = [(id(judge), digest([claim["text"], claim["type"]]), context) for claim in claims]
         known = [self.cache.get(key) for key in keys]
         new, begun = [number for number, hit in enumerate(known) if hit is None], self.clock()
-        for some in batched(new, SLICE if getattr(judge, "apart", False) else len(new) or 1):
+        for some in batched(new, SLICE if getattr(judge, "one_by_one", False) else len(new) or 1):
             unknown = [claims[number] for number in some]
             try:
                 given = within(self._seconds(judge, begun), partial(judge, unknown, passages, notes, question=question))

@@ -55,28 +55,30 @@ class EncoderJudge:
     `unjudged`. Both cases are noted.
 
     The answer to a yes-or-no question is read with its question: the sentence after "Yes," or "No," is judged by
-    itself, and then compared with the sentence that `told` finds for the question. If that sentence denies what is
+    itself, and then compared with the sentence that `yes_no` finds for the question. If that sentence denies what is
     asked, a yes has a support of at most `IN_SPITE`, and a no has the support that the sentence gives it.
     """
 
     model: "GroundingModel"
     other: Judge | None = None
     name: str = "encoder"
-    told: Callable[[str, Sequence[Passage]], YesNoSentence | None] | None = None
+    yes_no: Callable[[str, Sequence[Passage]], YesNoSentence | None] | None = None
     embeddings: Embeddings | None = None
-    apart = True
+    one_by_one = True
 
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
         """One verdict per claim, in order."""
         notes.ran("encoder judge", self.model.name)
-        said = [split_word(claim) for claim in claims]
-        verdicts = self._judged([rest for _, rest in said], passages, notes, question)
-        told = self.told(question, passages) if self.told is not None and any(word for word, _ in said) else None
+        parts = [split_word(claim) for claim in claims]
+        verdicts = self._judged([rest for _, rest in parts], passages, notes, question)
+        sentence = (
+            self.yes_no(question, passages) if self.yes_no is not None and any(word for word, _ in parts) else None
+        )
         return [
-            self._with_word(claim, word, rest, verdict, told, passages) if word else verdict
-            for claim, (word, rest), verdict in zip(claims, said, verdicts, strict=True)
+            self._with_word(claim, word, rest, verdict, sentence, passages) if word else verdict
+            for claim, (word, rest), verdict in zip(claims, parts, verdicts, strict=True)
         ]
 
     def _with_word(
@@ -85,14 +87,14 @@ class EncoderJudge:
         word: str,
         rest: Claim,
         verdict: Verdict,
-        told: YesNoSentence | None,
+        sentence: YesNoSentence | None,
         passages: Sequence[Passage],
     ) -> Verdict:
-        """The verdict on a claim that says yes or no, from the verdict on the `rest` of the claim and the sentence
-        `told`."""
-        if told is not None and told.denied:
-            text = passages[told.passage]["text"][told.start : told.end]
-            place = evidence_at(told.passage, told.start, told.end, passages)
+        """The verdict on a claim that says yes or no, from the verdict on the `rest` of the claim and the
+        `sentence` that answers the question."""
+        if sentence is not None and sentence.denied:
+            text = passages[sentence.passage]["text"][sentence.start : sentence.end]
+            place = evidence_at(sentence.passage, sentence.start, sentence.end, passages)
             reason = f"The passages deny it: “{' '.join(text.split())}”"
             if word == "yes" and (rest is claim or not denials(rest["text"])):
                 support, against = min(verdict["support"], IN_SPITE), max(verdict["contradiction"], 1 - IN_SPITE)
@@ -101,7 +103,7 @@ class EncoderJudge:
             elif rest is claim:
                 verdict = verdict_of(claim, "supported", 1 - IN_SPITE, 0.0, place, reason, self.name)
             else:
-                [alone] = self._read([rest], [text], [{**passages[told.passage], "text": text}], Notes())
+                [alone] = self._read([rest], [text], [{**passages[sentence.passage], "text": text}], Notes())
                 if alone["support"] > verdict["support"]:
                     verdict = {**alone, "evidence": alone["evidence"] and place}
         return {**verdict, "text": claim["text"], "start": claim["start"], "end": claim["end"]}

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Final, cast
 
 from cragraph.errors import ModelError
-from cragraph.language.cells import place_said, rows_of
+from cragraph.language.cells import rows_of, stated_place
 from cragraph.language.facts import Fact
 from cragraph.language.markers import without_markers
 from cragraph.language.quotes import coverage, find_quote
@@ -107,7 +107,7 @@ def cell_verdict(claim: Claim, passages: Sequence[Passage]) -> Verdict | None:
         return None
     for number, passage in enumerate(passages):
         for row in rows_of(passage):
-            if place_said(text, row.cells) is not None:
+            if stated_place(text, row.cells) is not None:
                 quote = passage["text"][row.start : row.end].strip()
                 start = passage["text"].index(quote, row.start)
                 evidence = evidence_at(number, start, start + len(quote), passages)

@@ -27,7 +27,7 @@ from cragraph.documents.formats.pdf.words import (
     words_of,
 )
 from cragraph.errors import DocumentError
-from cragraph.private import untold
+from cragraph.private import disable_telemetry
 
 WINDOW: Final = 200  # pages that are held in memory and compared at a time
 
@@ -160,7 +160,7 @@ def recognised(page: Any) -> list[PageWord]:
 
 @cache
 def _engine() -> Any:
-    untold()
+    disable_telemetry()
     from rapidocr import RapidOCR
 
     # Lines upside down are rare in scans, and the network that looks for them turns upright ones. Lines are found in a
