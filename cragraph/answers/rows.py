@@ -213,7 +213,9 @@ class _RowQuestion:
         if len(chosen) > 1 and (not self.question.wants_rows or self.question.kind in FIGURES):
             best -= SEVERAL
         whole = len(chosen) > 1 and self.question.wants_rows
-        return _looked_up([(fit.row if whole else self._as_sentence(fit), fit.cell) for fit in chosen], best, chosen[0].depth)
+        return _looked_up(
+            [(fit.row if whole else self._as_sentence(fit), fit.cell) for fit in chosen], best, chosen[0].depth
+        )
 
     def _as_sentence(self, fit: _Fit) -> Candidate:
         """A row as a sentence: column name, row label and value of the answering cell.
