@@ -22,6 +22,14 @@ def test_a_number_knows_what_bounds_it(text: str, bound: str) -> None:
     assert one(f"There were {text}.").bound == bound
 
 
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [("It took a year and a half.", [1.5]), ("A full plot owes two a year and a half plot one.", [2.0])],
+)
+def test_a_half_after_a_rate_is_no_part_of_it(text: str, figures: list[float]) -> None:
+    assert [fact.figure for fact in extract(text)] == figures
+
+
 @given(st.text(max_size=200) | st.lists(st.sampled_from(PIECES)).map("".join))
 @example("0\x1fG")
 @settings(max_examples=300, deadline=None)

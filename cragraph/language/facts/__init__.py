@@ -207,6 +207,8 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """Parts of a unit in words: "three quarters of an hour", "a year and a half"."""
+_PER: Final = re.compile(rf"(?:\d|\b(?:once|twice|times|{'|'.join(_ONES)}))\s$", re.IGNORECASE)
+"""What makes "a year" a rate: "two a year and a half day more"."""
 _NUMBERS: Final = rf"\d{{1,3}}|{'|'.join(sorted(_ONES, key=len, reverse=True))}|hundred|thousand"
 _ONE_IN: Final = re.compile(
     rf"(?<![\w.,])(?P<some>{_NUMBERS})\s(?:in|out\sof)\s(?:(?:every|each|an?)\s)?(?P<all>{_NUMBERS})(?![\w%]|[.,:]\d)"
@@ -223,7 +225,7 @@ _ORDINAL_WORD: Final = re.compile(rf"\b(?:{'|'.join(ORDINALS)})\b(?!\s+quarter|s
 
 def numbers(text: str) -> Iterator[Fact]:
     """The numbers of a text in digits and in words, with their units; without dates."""
-    parts = list(_TIME.finditer(text))
+    parts = [m for m in _TIME.finditer(text) if not (m["whole"] and _PER.search(text, 0, m.start()))]
     for match in parts:
         unit, bound = _MEASURES[(match["unit"] or match["whole"]).lower()], _bound(text, match.start())
         parts_of = _PARTS[(match["more"] or match["part"]).lower()]
