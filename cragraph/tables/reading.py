@@ -133,7 +133,7 @@ def odds(probability: float) -> float:
     return probability / max(1e-9, 1 - probability)
 
 
-class _Words(TypedDict, total=False):
+class _QueryWords(TypedDict, total=False):
     """How a query was found in the words: the columns beside the chosen one, the further `words` that it accounts for;
     whether no word asks for the sum (`quiet`), a thing of any kind is counted (`generic`), a text adjusts a figure."""
 
@@ -424,7 +424,7 @@ class _Over(Matching):
         chosen: Chosen | None,
         named: Sequence[NamedColumn],
         more: Mapping[str, Any] | None = None,
-        **words: Unpack[_Words],
+        **words: Unpack[_QueryWords],
     ) -> TableReading | None:
         """A query over the named rows, with the fields in `more`; None if it misses the subject."""
         query: dict[str, Any] = {"source": self.table.source, "table": self.table.title, "operation": operation}
@@ -447,7 +447,7 @@ class _Over(Matching):
         return self._weighed(query, named, chosen[0] if chosen else None, also=chosen[1:])
 
     def _weighed(
-        self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **words: Unpack[_Words]
+        self, query: Query, named: Sequence[NamedColumn], chosen: Chosen | None, **words: Unpack[_QueryWords]
     ) -> TableReading | None:
         """A query with its probability and doubts; None if it misses the question's subject."""
         columns = [one for one in (chosen, *words.get("also", ())) if one]
