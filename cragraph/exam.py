@@ -116,7 +116,7 @@ def examine(
     path = examined.place_of(caller.model, caller.title)
     if path is None:
         raise ModelUnavailableError(
-            f"The server of {caller.title} does not tell the digest of the model, by which an examination is kept: "
+            f"The server of {caller.title} does not give the digest of the model, under which an examination is kept: "
             f"start it with `ollama serve`, and pull the model."
         )
     exam = _begun(path, caller, parts.prompts)

@@ -145,7 +145,7 @@ class History:
     def keep(self, number: int, expect: str | None = None) -> Entry:
         """Keep an entry as a test, with the words that its answer must have."""
         if expect is not None and not expect.strip():
-            raise InputError("What is expected came empty; wanted words that the answer must have: give some.")
+            raise InputError("The expected text came empty; wanted words that the answer must have: give some.")
         expect = self.get(number).expect if expect is None else encodable(expect.strip())
         sql = "UPDATE entries SET kept = coalesce(kept, ?), expect = ? WHERE number = ?"
         self._run(sql, [_now(), expect, number])
@@ -154,7 +154,7 @@ class History:
     def let_go(self, number: int) -> None:
         """Stop keeping an entry as a test; it stays in the log. Raises InputError if it was not kept."""
         if self.get(number).kept is None:
-            raise InputError(f"Entry {number} is not kept; `cragraph log --kept` lists those that are.")
+            raise InputError(f"Entry {number} is not kept; `cragraph log --kept` lists the kept questions.")
         self._run("UPDATE entries SET kept = NULL, expect = NULL WHERE number = ?", [number])
 
     def renew(self, number: int, now: Entry) -> None:
@@ -178,7 +178,7 @@ class History:
         known = 0 < number < 1 << 63  # which SQLite can hold
         rows = self._run(f"{_SELECT} WHERE number = ?", [number]) if known else []
         if not rows:
-            raise InputError(f"There is no entry {number} in the log; `cragraph log` lists what there is.")
+            raise InputError(f"There is no entry {number} in the log; `cragraph log` lists the entries.")
         return _entry(rows[0])
 
     def _run(self, sql: str, values: Sequence[Any] = (), *, create: bool = False) -> list[Any]:
@@ -443,7 +443,7 @@ def summarise(file: str | Path) -> dict[str, Any]:
 
 
 def figures(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run adds to each mean of the summary; None where it shows nothing."""
+    """The values of a run for each mean of the summary; None for a value that the run does not have."""
     abstained, right = bool(run.get("abstained")), run.get("correct")
     shown: Mapping[str, Any] = {} if abstained else run
     marked = isinstance(right, bool) and _number(shown.get("confidence"))

@@ -63,9 +63,9 @@ class Documents(MCPServer[Any]):
     ) -> dict[str, Any]:
         """Answer a question from the documents, cited and checked claim by claim, with a confidence (0..1).
 
-        `decision` says whether the answer is accepted, doubtful or refused, and why; `abstained` is true where the
-        documents do not say. `options` are those of a run, such as {"mode": "high"} or {"collection": ["work"]}.
-        """
+        `decision` says whether the answer is accepted, doubtful or refused, and why; `abstained` is true if the
+        documents do not have the answer. `options` are those of a run, such as {"mode": "high"} or {"collection":
+        ["work"]}."""
 
         def run() -> dict[str, Any]:
             for steps, event in enumerate(self.assistant.ask(question, context=options)):
@@ -115,13 +115,13 @@ class Documents(MCPServer[Any]):
         return {name: result[name] for name in names}
 
     async def collections(self) -> list[dict[str, Any]]:
-        """The collections that the documents are in, each with how many there are of documents and chunks."""
+        """List the collections, each with its number of documents and chunks."""
         return [vars(held) for held in await to_thread.run_sync(self.assistant.collections)]
 
     async def ingest(self, path: str, context: Context[Any, Any], collection: str | None = None) -> dict[str, Any]:
         """Read a file or a folder, below the server's folder, into the store. Unchanged files cost nothing.
 
-        With a `collection` it goes into that one; a file that is in another moves there.
+        With a `collection` the files go into it, and files of another collection move.
         """
 
         def report(step: Any) -> None:
@@ -177,7 +177,7 @@ class Documents(MCPServer[Any]):
     # -- what goes wrong, in words -------------------------------------------------------------------------------
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
-        """Call a tool; what goes wrong is its result, in our words where it is ours, else without any of its own."""
+        """Call a tool; an error becomes its result: an error of cragraph with its message, any other without."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

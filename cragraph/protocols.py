@@ -59,7 +59,7 @@ class Notes:
             self.tokens.update(tokens)
 
     def wrote(self, text: str, logprob: float | None) -> None:
-        """Record a text of a chat model, with the mean log-probability of its tokens if known."""
+        """Record an answer that a chat model wrote, with the mean log-probability of its tokens if known."""
         with self._lock:
             self.written[text] = logprob
 

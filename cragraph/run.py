@@ -201,7 +201,7 @@ class Assistant(Library):
     def resume(self, run: str, decision: Any) -> Iterator[Event]:
         """Go on with a waiting run by a person's choice. Raises InputError for an unknown run."""
         if (options := self.waiting.pop(run, None)) is None:
-            raise InputError("No waiting run has this name any more: ask the question again.")
+            raise InputError("There is no waiting run of this name: ask the question again.")
         whole = options.over(self.settings.context())
         return self._logged(self._asked(Command(resume=decision), run, options), self.talks.get(run, ()), whole)
 

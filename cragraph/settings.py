@@ -129,11 +129,11 @@ class Settings(Context, BaseSettings):
         "consistency_score; they must sum to 1.",
     )
     calibration: dict[str, JudgeCalibration] = Field(
-        default={}, description="By judge, what its scores mean on your own answers; `cragraph calibrate` writes it."
+        default={}, description="The calibration of each judge on your own answers; `cragraph calibrate` writes it."
     )
     history: bool = Field(
         default=True,
-        description="Keep what is asked in the shell, on the page and by agents in a log beside the store; see "
+        description="Keep the questions of the shell, the page and agents in a log beside the store; see "
         "`cragraph log`.",
     )
     metrics_log: Path | None = Field(

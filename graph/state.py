@@ -90,7 +90,7 @@ class CragInput(BaseModel):
 
     question: str = Field(
         default="",
-        description="What you want to know; left out, the last of the messages.",
+        description="The question; by default the last of the messages.",
         json_schema_extra={"examples": ["What is CRAG?"]},
     )
     answer: str | None = Field(default=None, description="An answer to verify and correct instead of writing one.")
@@ -128,28 +128,29 @@ class Response(TypedDict):
     citations: list[Citation]
     computed: Annotated[
         Computed | None,
-        Field(description="Of an answer that was computed over the rows of a table: the query, the figure, the rows."),
+        Field(description="For an answer that was computed over a table: the query, the figure and the rows."),
     ]
     conflicts: Annotated[
         list[Conflict],
         Field(
-            description="Passages that answer the question differently, two by two; the newer first where that is "
-            "known."
+            description="Pairs of passages that answer the question differently; the newer one first if it is known."
         ),
     ]
     verification: Annotated[RunChecked | None, Field(description="null where verification was off or failed.")]
     attempts: list[Attempt]
-    issues: Annotated[list[str], Field(description="What is wrong with the answer, in plain sentences.")]
-    nearest: Annotated[
-        list[Nearest], Field(description="Of an abstention: the passages that come nearest, best first.")
-    ]
+    issues: Annotated[list[str], Field(description="The faults of the answer, in plain sentences.")]
+    nearest: Annotated[list[Nearest], Field(description="After an abstention: the nearest passages, best first.")]
     stopped: Annotated[
         str, Field(description="Why the loop ended: accepted, nothing at fault, attempts used up, and the like.")
     ]
-    degraded: Annotated[list[str], Field(description="What did not run as asked, and why; empty when all went well.")]
-    models: Annotated[dict[str, str], Field(description="What ran, by role.")]
+    degraded: Annotated[
+        list[str], Field(description="Parts that did not run as requested, each with the reason; empty if all did.")
+    ]
+    models: Annotated[dict[str, str], Field(description="The models and parts that ran, by role.")]
     llm_calls: int
-    tokens: Annotated[dict[str, int], Field(description="What chat models `read` and `wrote`; empty where none ran.")]
+    tokens: Annotated[
+        dict[str, int], Field(description="Tokens that chat models `read` and `wrote`; empty if none ran.")
+    ]
     timings_ms: dict[str, float]
     __interrupt__: NotRequired[Sequence[Any]]  # the question to a person, for a run that waits
 
@@ -168,9 +169,9 @@ class VerifyInput(BaseModel):
 
     answer: str = Field(description="The answer to verify.")
     passages: list[str | dict[str, Any]] = Field(
-        description="What it must be supported by: strings, or objects with text and metadata."
+        description="Passages that must support the answer: strings, or objects with text and metadata."
     )
-    question: str | None = Field(default=None, description="The question it answers, where there is one.")
+    question: str | None = Field(default=None, description="The question of the answer, if there is one.")
 
 
 @dataclass

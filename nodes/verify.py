@@ -182,7 +182,7 @@ class Verify:
         """A figure and the result of its recomputation."""
         try:
             if self.compute is None:
-                raise StoreError("there is no store to compute it from.")
+                raise StoreError("there is no store to compute the figure from.")
             return Recomputed(computed, self.compute.again(computed, context))
         except CragError as error:
             return Recomputed(computed, None, str(error))

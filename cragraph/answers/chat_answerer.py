@@ -225,7 +225,8 @@ def wanted(reply: str) -> list[str]:
 
 
 def room_of(caller: ChatCaller) -> int:
-    """Estimated tokens of passages in a model's prompt: many for a capable model with room in its context."""
+    """The budget for passages in a model's prompt, in estimated tokens: larger for a capable model with a large
+    context."""
     if not caller.worth.capable:
         return BUDGET
     context = caller.num_ctx

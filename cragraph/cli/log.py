@@ -102,7 +102,7 @@ def check_kept(assistant: Assistant, *, renew: bool, as_json: bool, quiet: bool)
         return last.response
 
     if (history := assistant.history) is None or not history.entries(1, kept=True):
-        raise InputError("No question is kept: `cragraph log` lists what was asked, `cragraph log --keep N` keeps one.")
+        raise InputError("No question is kept: `cragraph log` lists the questions, `cragraph log --keep N` keeps one.")
     with progress_bar("questions", shown=not quiet) as progress:
         result = check(ask, history, renew=renew, progress=progress)
     show(as_json, result, check_in_words)

@@ -72,8 +72,8 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
 
 
 def table_of_tabs(lines: Sequence[str]) -> TextTable | None:
-    """The table of lines with tabs between cells, one tab or several; None if lines differ in cells or nothing names
-    them."""
+    """The table of lines with tabs between cells; None if lines have different numbers of cells or there are no
+    headings."""
     for tabs in ("\t", "\t+"):
         grid = [[cell.strip() for cell in re.split(tabs, line.strip(" "))] for line in lines]
         if len({len(row) for row in grid}) == 1 and len(grid) > 1:
@@ -106,7 +106,8 @@ def pairs_of(row: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
-    """The rows; the label of a sum that stands in a column of figures, left of it, is moved to the first column."""
+    """The rows; if the label of a sum stands in a column of figures left of the sum, it is moved to the first
+    column."""
     whole = next((row for row in rows if row[0]), [])
     for row in rows:
         first = next(n for n, cell in enumerate(row) if cell)

@@ -302,12 +302,12 @@ _SURELY_POINT: Final = re.compile(r"\.\d{1,2}$|,\d{3}\.\d|\d,\d{3},\d{3}|\.\d{4,
 
 
 def are_years(figures: Iterable[Decimal]) -> bool:
-    """Whether all of some figures may be years."""
+    """Whether all figures may be years."""
     return all(1800 <= figure <= 2200 and figure == int(figure) for figure in figures)
 
 
 def kind_of(name: str, known: Sequence[str]) -> tuple[Kind, str, bool]:
-    """What some different values are, the unit of figures, and whether their decimals stand behind a comma."""
+    """The kind of a column's distinct values, the unit of figures, and whether they have a decimal comma."""
     folded = {value.casefold() for value in known}
     if known and folded <= YES | NO and len(folded & YES) <= 1:
         return "flag", "", False

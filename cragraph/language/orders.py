@@ -66,7 +66,7 @@ def order_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def order_warning(text: str) -> str:
-    """A sentence on the orders in a text; empty where there are none."""
+    """A sentence that quotes the orders in a text; empty if there are none."""
     spans = order_spans(text)
     count = sum(len(sentence_spans(text[start:end])) for start, end in spans)
     look = "sentence looks like an instruction" if count == 1 else "sentences look like instructions"

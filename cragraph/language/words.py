@@ -120,7 +120,7 @@ def weight(term: str) -> float:
 
 
 def is_light(term: str) -> bool:
-    """Whether a term is a stopword's."""
+    """Whether a term is the stem of a stopword."""
     return term in _LIGHT
 
 
@@ -198,7 +198,7 @@ _LONGEST_PHRASE: Final = 5  # words
 
 
 def phrases(text: str) -> frozenset[str]:
-    """What stands in a text in one to five words, in small letters; figures also without thousands separators."""
+    """The phrases of one to five words of a text, in lower case; figures also without thousands separators."""
     words = text.casefold().split()
     runs = (words[at : at + size] for size in range(1, _LONGEST_PHRASE + 1) for at in range(len(words) - size + 1))
     return frozenset({" ".join(run).strip(_ENDS) for run in runs} | {*numbers(text)} - {""})

@@ -110,7 +110,7 @@ class ChatCaller:
 
     @property
     def billions(self) -> float | None:
-        """The model's parameters in billions; None if its server does not tell, or not yet."""
+        """The model's parameters in billions; None if its server does not give the number, or not yet."""
         if "size" not in self._known and (size := billions(self.model)) is not None:
             self._known["size"] = size
         return self._known.get("size")

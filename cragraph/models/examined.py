@@ -120,7 +120,7 @@ def worth_shown(model: Any, name: str) -> Worth | None:
 
 
 def first_asked(model: Any, name: str) -> bool:
-    """Whether a model was not examined, and this has not been said before; the next call returns False."""
+    """Whether a model was not examined and this was not reported yet; the next call returns False."""
     try:
         path = place_of(model, name)
         if path is None or path.exists() or (told := path.with_suffix(".told")).exists():

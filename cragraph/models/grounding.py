@@ -315,7 +315,7 @@ class GroundingModel(Shipped):
 
 
 def support_logit(scores: Floats) -> float:
-    """The logit of support, from the network's (3,) logits of supported, unsupported and contradicted."""
+    """The logit of "supported", from the network's (3,) logits of supported, unsupported and contradicted."""
     return class_logit(scores, 0)
 
 

@@ -61,7 +61,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
                 )
         return future.result()
     except CancelledError:
-        raise ModelError("the call of a model was stopped: its asker left.") from None
+        raise ModelError("the model call was stopped, because the caller left.") from None
     except BaseException:
         future.cancel()
         raise

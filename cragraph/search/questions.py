@@ -39,9 +39,8 @@ TERSE: Final = 6  # an answer of fewer words, such as "308 points", need not rep
 def decompose(question: str) -> list[str]:
     """Sub-questions that together cover the question, in its order; none for a simple question.
 
-    First the parts of the text; each part is then divided by several years, several names, or two things asked of one,
-    whichever applies first. English only, but for several years.
-    """
+    First the parts of the text; each part is then divided by several years, several names, or two properties of one
+    thing, whichever applies first. Only the division by years works in languages other than English."""
     asked = split_question(question)
     parts: list[str] = []
     for clause in asked:
@@ -117,7 +116,7 @@ def split_names(question: str) -> list[str]:
 
 
 def split_things(question: str) -> list[str]:
-    """One question for each of two things asked of one: ``the price and weight of the X``."""
+    """One question for each of two properties of a thing: ``the price and weight of the X``."""
     match = _PAIR.search(question)
     if not match:
         return []
@@ -199,7 +198,7 @@ def unanswered_parts(question: str, answer: str, embeddings: Embeddings | None) 
     try:
         vectors = unit(embeddings.embed_documents(texts), len(texts))
     except Exception as error:  # the model may be the caller's own; open parts are only a note beside the answer
-        logger.warning("the embedding model failed (%s): what the answer leaves out is told by names", error)
+        logger.warning("the embedding model failed (%s): open parts of the question are found by names", error)
         return unanswered_parts(question, answer, None)
     nearest = (vectors[: len(doubtful)] @ vectors[len(doubtful) :].T).max(axis=1)
     return [parts[i] for i, near in zip(doubtful, nearest, strict=True) if near < SIMILAR or i in silent]
@@ -252,7 +251,7 @@ class TargetedQueries:
 
 
 def _kept(text: str, figures: set[str]) -> list[str]:
-    """The content words of a text without figures, but with these; a word such as ``10-K`` is no figure."""
+    """The content words of a text, without figures other than `figures`; a word such as ``10-K`` is no figure."""
     content = keywords(text) if any(not is_stopword(w) for w in words(text)) else []
     known = [word for word in content if set(numbers(word)) & figures]
     return [w for w in content if w in known or not w[0].isdigit() or any(character.isalpha() for character in w)]
@@ -310,7 +309,7 @@ class MultiQuery(ChatPart):
 class ChatQueries(ChatPart):
     """Turns failed claims and unanswered parts into targeted queries; one call, else the `fallback` writer.
 
-    `excerpts` cuts the passages to what the answering call was sent, so that a server has read them already.
+    `excerpts` cuts the passages to the excerpts of the answering call, so that a server has read them already.
     """
 
     fallback: QueryWriter | None = None

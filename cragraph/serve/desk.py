@@ -105,7 +105,7 @@ class Desk:
         async for _, told in self.events(request, run):
             data = told
         if data is None:
-            raise HTTPException(499, "The asker left.")
+            raise HTTPException(499, "The caller left.")
         return data
 
     async def done(self, request: Request, call: Callable[[], Any]) -> Any:

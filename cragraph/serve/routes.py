@@ -106,7 +106,7 @@ class Rename(Body):
 
 
 class Keep(Body):
-    """The text that the answer of a kept question must have; none: the present answer."""
+    """The text that the answer of a kept question must have; by default the present answer."""
 
     expect: str | None = Field(default=None, max_length=2_000)
 

@@ -143,15 +143,15 @@ def ingest(
     their collection, and new files go into the default one.
 
     A file is unchanged when its size and time of change, or else its hash, are as recorded. A file's new chunks, its
-    record and the removal of its old ones are one step, so a run that is killed anywhere leaves each file as it was or
-    as it is, and the next run goes on. The smallest files come first, and other writers get their turn between files. A
+    record and the removal of its old chunks are one transaction: after a kill each file is in its old or its new state,
+    and the next run goes on. The smallest files come first, and other writers get their turn between files. A
     separate process reads files within `limits`; None reads them in this process, without limits of time and memory.
     Links that lead out of the paths are followed only with `follow_links`. `clock` tells the seconds.
 
     Raises:
         InputError: a path does not exist.
         StoreLockedError: another process is writing to the store.
-        StoreError: the store cannot be written (permissions, a full disk); what was in is still in.
+        StoreError: the store cannot be written (permissions, a full disk); its former content stays.
         KeyboardInterrupt: with a note that says what was kept.
     """
     options, within = split_options or SplitOptions(), limits or _LIMITS

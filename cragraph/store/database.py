@@ -115,17 +115,16 @@ def part_crc(table: int, column: int, part: int, data: bytes) -> int:
 
 
 def marks(values: Sequence[Any]) -> str:
-    """A question mark for each of some values."""
+    """Question marks of SQL, one for each value."""
     return ",".join("?" * len(values))
 
 
 class Database:
     """One connection, used by one thread at a time; with `path` None the database is in memory.
 
-    `read_only` says why it cannot be written. `opened` counts how often the file was opened: remembered row numbers are
-    valid for one opening. `damaged_rows` are passages, and `damaged_tables` large tables, whose checksum did not fit
-    when they were read.
-    """
+    `read_only` says why the file cannot be written. `opened` counts how often it was opened: remembered row numbers are
+    valid for one opening. `damaged_rows` are the passages, and `damaged_tables` the large tables, with a wrong
+    checksum."""
 
     def __init__(self, path: Path | None, *, create: bool = True) -> None:
         self.path, self.read_only, self.opened = path, "", 0
@@ -380,7 +379,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def replace(path: Path, new: Path) -> None:
-    """Put a new file in the place of a closed one, in one step: a kill leaves one of them whole."""
+    """Put a new file in the place of a closed file, in one step: after a kill the old or the new file is there."""
     for file in _companions(path):
         file.unlink(missing_ok=True)
     new.replace(path)

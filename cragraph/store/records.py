@@ -36,7 +36,7 @@ LEFT_OUT: Final = "left_out"
 
 
 def left_out(place: str, of: str = "") -> str:
-    """What was left out of a file, in words: `place` is the first missing place, `of` the file's length."""
+    """The missing end of a file in words: `place` is the first missing place, `of` the length of the file."""
     if place.startswith("row "):
         return f"only the first {int(place[4:].replace(',', '')) - 1:,}{f' of {of}' if of else ' rows'} are in"
     return f"left out from {place} on"

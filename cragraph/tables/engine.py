@@ -100,14 +100,14 @@ class _Engine:
                 raise InputError(f"{column.name} holds dates and was compared with {value!r}; wanted a date.")
             return day
         if test not in ("=", "!="):
-            raise InputError(f"{column.name} holds words, which are not compared by {test}; wanted figures.")
+            raise InputError(f"{column.name} holds words and was compared by {test}; wanted figures or dates.")
         return column.read(value)
 
     def figures(self, name: str) -> Column:
         """The column of this name. Raises InputError if its values are no figures of one unit."""
         if self.table.columns[name].kind != "number":
             raise InputError(
-                f"{name} of {self.table.name} does not hold figures of one unit; they are not computed with."
+                f"{name} of {self.table.name} does not hold figures of one unit; wanted a column that does."
             )
         return self.table.columns[name]
 
@@ -116,7 +116,7 @@ class _Engine:
         known = np.array([value is not None for value in column.known], dtype=bool)
         found: Rows = rows[known[column.codes[rows]]]
         if not len(found):
-            raise InputError(f"no row of {self.table.name} has a figure there.")
+            raise InputError(f"no row of {self.table.name} has a figure in {column.name}.")
         return found
 
     def total(self, operand: Operand) -> _Total:
@@ -144,7 +144,9 @@ class _Engine:
         if operation == "adjusted":
             return self._adjusted(probability)
         if "against" not in self.query:
-            raise InputError(f"a query came with the operation {operation!r} and nothing to compare with.")
+            raise InputError(
+                f"a query came with the operation {operation!r} and nothing to compare with; wanted `against`."
+            )
         return self._two(self.query["against"], probability)
 
     def _added(self, probability: float, *, mean: bool) -> Computed:
@@ -174,9 +176,7 @@ class _Engine:
     def _extreme(self, probability: float) -> Computed:
         column, most = self.table.columns[self.own["column"]], self.query.get("most", 1)
         if column.kind not in ("number", "date"):
-            raise InputError(
-                f"{column.name} of {self.table.name} holds nothing that has an order; wanted figures or dates."
-            )
+            raise InputError(f"{column.name} of {self.table.name} holds words; wanted figures or dates.")
         every = self.rows(self.own["where"])
         found, known = self.with_value(every, column), column.known
         largest = self.query["operation"] == "largest"
@@ -204,7 +204,7 @@ class _Engine:
         """The rows that pass the conditions, named or counted."""
         rows, where = self.rows(self.own["where"]), self.own["where"]
         if named and not len(rows):
-            raise InputError(f"no row of {self.table.name} passes.")
+            raise InputError(f"no row of {self.table.name} passes the conditions.")
         tested = dict.fromkeys(self.table.columns[c["column"]] for c in where)
         labels = [self.table.label(n) for n in rows[:LISTED]] if named else []
 
@@ -265,7 +265,7 @@ class _Engine:
         own, operation = self.own, self.query["operation"]
         one, two = self.total(own), self.total(other)
         if not len(one.rows) or not len(two.rows):
-            raise InputError(f"no row of {self.table.name} has a figure there.")
+            raise InputError(f"no row of {self.table.name} passes the conditions of one side.")
         columns = [self.table.columns.get(o["column"]) for o in (own, other)]
         if len({column.unit if column else "" for column in columns}) > 1:
             raise InputError(f"{own['column']} and {other['column']} of {self.table.name} have different units.")
@@ -288,7 +288,7 @@ class _Engine:
                 f"{first}, {second}; difference {shown(gap, column)}{place}", gap, unit, both, probability
             )
         if not two.value:
-            raise InputError("a share of nothing, or a growth from nothing, has no figure.")
+            raise InputError("the whole of a share, or the first figure of a growth, is 0: there is no percentage.")
         if operation == "share":
             exact = Fraction(one.value) / Fraction(two.value) * 100
             value = rounded(exact)
@@ -302,7 +302,7 @@ class _Engine:
         if operation != "growth":
             raise InputError(f"there is no operation {operation!r}.")
         if two.value < 0:
-            raise InputError("a growth from a figure below nothing is not stated in percent.")
+            raise InputError("the first figure of a growth is below 0: there is no percentage.")
         gained = one.value - two.value
         exact = Fraction(gained) / Fraction(two.value) * 100
         percent = rounded(exact)
@@ -315,7 +315,7 @@ class _Engine:
         total, percent = self.total(self.own), number_of(self.query.get("percent", ""))
         at = self.query.get("percent_at")
         if percent is None or at is None or len(total.rows) != 1:
-            raise InputError("a figure is adjusted by a percentage that a text states, and of one row.")
+            raise InputError("an adjusted figure needs a single row, and a percentage that a text states.")
         column = self.table.columns[self.own["column"]]
         exact = Fraction(total.value) * (100 + Fraction(percent.value)) / 100
         value = rounded(exact)

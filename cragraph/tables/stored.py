@@ -86,7 +86,7 @@ class StoredTables:
         if at := query.get("percent_at"):
             said = [passage["text"] for passage in self._store().get([at["chunk_id"]])]
             if not said or said[0][at["start"] : at["end"]] != at["quote"]:
-                raise StoreError("the text that says by how much the figure is adjusted is no longer in the store.")
+                raise StoreError("the text with the adjustment of the figure is no longer in the store.")
             if query.get("percent", "").lstrip("-") not in at["quote"]:
                 raise StoreError(f"the text does not say {query.get('percent')} %.")
         return compute(query, table, computed["probability"])

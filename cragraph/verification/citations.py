@@ -65,14 +65,15 @@ def cite(
 
 
 class _Draft:
-    """An answer as it was written, its verdicts, and where its sentences and markers stand."""
+    """An answer as written, with its verdicts and the offsets of its sentences and markers."""
 
     def __init__(self, answer: str, verdicts: Sequence[Verdict], passages: Sequence[Passage]) -> None:
         self.answer, self.verdicts, self.passages = answer, verdicts, passages
         self.markers, self.sentences = find_markers(answer), sentence_spans(answer)
 
     def pointers(self) -> list[Pointer]:
-        """The markers that were written, pointing where they should, and those for supported claims without one."""
+        """The written markers with the passages that they should name, and new markers for supported claims without
+        one."""
         written = [self._corrected(marker) for marker in self.markers]
         return [*written, *self._added(written)]
 
@@ -173,7 +174,7 @@ def _citation(number: int, passage: Passage, pointers: Sequence[Pointer]) -> Cit
 
 
 def place_in_store(passage: Passage) -> dict[str, Any]:
-    """Where a passage is from, as the metadata of a citation has it."""
+    """The origin of a passage, as metadata of a citation."""
     given: Mapping[str, Any] = passage
     return {name: given[name] for name in REPEATED}
 

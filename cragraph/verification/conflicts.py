@@ -107,7 +107,7 @@ def _names(claim: str, sentence: str, nowhere: Sequence[Fact]) -> FactConflict |
 
 
 def _negation(claim: str, sentence: str) -> FactConflict | None:
-    """The words that one text denies and the other states."""
+    """The conflict of words that one text denies and the other states."""
     mine, theirs = denied_stretches(claim), denied_stretches(sentence)
     if bool(mine) == bool(theirs) or _covered(claim, sentence) < SAME_STATEMENT:
         return None
@@ -187,7 +187,7 @@ class PassageConflict:
         )
 
     def concerns(self, evidence: Sequence[Evidence]) -> bool:
-        """Whether one of the two quotes is what an answer relies on."""
+        """Whether the evidence of an answer overlaps one of the two quotes."""
         return any(
             place["passage"] == side["passage"] and (place["quote"] in side["quote"] or side["quote"] in place["quote"])
             for place in evidence
@@ -244,7 +244,8 @@ def _alike(contexts: Sequence[frozenset[str]]) -> Floats:
 
 
 def _difference(one: str, other: str, differing: frozenset[str], *, near: bool) -> str:
-    """What two sentences on one subject disagree about, if anything; not `near`, only a negation or an opposite."""
+    """The difference of two sentences on one subject, empty without one; unless `near` only a negation or an
+    opposite."""
     first, second = extract(one), extract(other)
     names, theirs = _of(first, ("name",)), _of(second, ("name",))
     if compare(names, theirs, other).missing or compare(theirs, names, one).missing:

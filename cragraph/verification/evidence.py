@@ -65,7 +65,7 @@ MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before o
 
 @dataclass(frozen=True)
 class Written:
-    """What is known of an answer that a chat model wrote: the mean log-probability of its tokens, the model's worth
+    """An answer that a chat model wrote: the mean log-probability of its tokens, the model's worth
     and name."""
 
     logprob: float | None = None
@@ -75,11 +75,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Judged:
-    """A chat model's judgement of a whole answer, and what the model's verdicts are worth.
+    """A chat model's judgement of a whole answer, with the worth of the model's verdicts.
 
-    `answers` is whether the claims answer the question (all, part, no; empty: not said), `open` what they leave open,
-    `search` words to search for it, `unstated` the figures and names of the claims that no passage has.
-    """
+    `answers` is whether the claims answer the question (all, part, no; empty: unknown), `open` the part that they leave
+    open, `search` words to search for it, `unstated` the figures and names of the claims that no passage has."""
 
     worth: Worth
     answers: str = ""
@@ -94,7 +93,7 @@ class Judged:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Judged":
-        """What `to_dict` wrote down."""
+        """The judgement that `to_dict` wrote."""
         return cls(**{**data, "worth": Worth(**data["worth"])})
 
     def ratio(self, verdicts: Sequence[Verdict]) -> float:
@@ -163,9 +162,9 @@ def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, ju
 
 
 def answers_else(answered: Answered) -> bool:
-    """Whether an answer in its own words seems to answer another question.
+    """Whether an answer that quotes nothing seems to answer another question.
 
-    The passages answer this question, the answer has none of the words that do, and it is unlikely to answer.
+    The passages answer this question, the answer has none of the answering words, and its probability to answer is low.
     """
     if answered.quoted or answered.probability is None or not (seen := answered.seen):
         return False
@@ -306,9 +305,10 @@ def working(fact: Fact, given: Sequence[Figure]) -> str:
 
 
 def _combined(pairs: Iterable[tuple[Figure, Figure]], share: bool) -> Iterator[Figure]:
-    """Each pair added, subtracted, multiplied and divided; a percentage taken of, on and off the other figure.
+    """The sum, differences, product and quotients of each pair; a percentage of, added to and taken from the other
+    figure.
 
-    With `share` also one figure as a percentage of the other, and the change from one to the other.
+    With `share` also each figure as a percentage of the other, and the change in percent between them.
     """
     for (a, one, first), (b, other, second) in pairs:
         if second and not first:

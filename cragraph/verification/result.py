@@ -60,7 +60,7 @@ def judges_of(verdicts: Iterable[Verdict]) -> list[str]:
 
 
 def embedded(verdict: Verdict) -> tuple[str, float]:
-    """The embedded judge of a claim and the support, 0..1, that it gave, before a model's verdict was joined."""
+    """The embedded judge of a claim and its support, 0..1, before a model's verdict was joined."""
     return verdict.get("embedded", (verdict["judge"], verdict["support"]))
 
 

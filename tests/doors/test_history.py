@@ -64,7 +64,7 @@ def test_one_entry_is_shown_whole(asked: Shell) -> None:
     assert said.splitlines()[0] == DEPTH
     assert "[1] The sea (sea.md) › Depth: “The Mariana Trench is 10,935 metres deep.”" in said
     ran = asked("log", "--show", "9")
-    assert (ran.code, "There is no entry 9 in the log; `cragraph log` lists what there is." in ran.err) == (2, True)
+    assert (ran.code, "There is no entry 9 in the log; `cragraph log` lists the entries." in ran.err) == (2, True)
 
 
 # -- damage, several writers, and growth -------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def _drafts(mail: "MIMEPart[Any, Any]", limits: Limits, attached: Attached) -> I
 
 def _draft(mail: "MIMEPart[Any, Any]", limits: Limits) -> Draft:
     if not (mail["from"] or mail["subject"] or mail["date"]):
-        raise DocumentError("is not a mail: it says neither who wrote it, nor when, nor what about; save it again.")
+        raise DocumentError("is not a mail: it has neither a sender, nor a date, nor a subject; save it again.")
     writer = Writer(limits)
     _write(mail, writer, limits, 1)
     sent = mail["date"].datetime if mail["date"] else None

@@ -68,7 +68,7 @@ class _RtfReader:
         for token in _TOKEN.finditer(self._data):
             if token["open"]:
                 if len(groups) > _DEEPEST:
-                    raise DocumentError("has groups within groups beyond all use; save it again.")
+                    raise DocumentError("has groups nested too deeply; save it again.")
                 groups.append(state)
             elif token["close"]:
                 state = groups.pop() if groups else _State()

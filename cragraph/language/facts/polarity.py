@@ -114,7 +114,7 @@ def possible(text: str) -> bool:
 
 
 def opposite_words(claim: str, evidence: str) -> tuple[str, str] | None:
-    """A word of the claim whose opposite the evidence has in its place (and the word itself has not), with that one.
+    """A word of the claim and its opposite in the same place of the evidence, which does not have the word itself.
 
     A denied word means its opposite: "closed" does not contradict "not open". In the same place means with the same
     words before and behind: "Ann sold it to Bob" does not contradict "Bob bought it from Ann", nor "Bob lost" "Ann

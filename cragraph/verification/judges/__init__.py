@@ -32,7 +32,7 @@ LAST: Final = "no judge is left, and what is open stays unjudged"
 
 
 def over_limit(verdict: Verdict) -> bool:
-    """Whether a claim was not read because it is too long, or because the answer has too many claims."""
+    """Whether a verdict is `unjudged` because the claim is too long or the answer has too many claims."""
     return verdict["reasoning"] in (TOO_LONG, TOO_MANY)
 
 

@@ -148,7 +148,7 @@ class EncoderJudge:
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, question: str
     ) -> list[Verdict]:
         if self.other is None:
-            notes.degraded("The encoder judge reads English only: what is in another language is unjudged.")
+            notes.degraded("The encoder judge reads English only: claims in another language are unjudged.")
             return [unjudged(claim, "The encoder judge reads English only.", self.name) for claim in claims]
         notes.degraded(
             f"The encoder judge reads English only: {len(claims)} claim(s) were left to the judge {self.other.name!r}, "
