@@ -117,7 +117,7 @@ def _reap(process: "subprocess.Popen[bytes]", owner: int) -> None:
 
 
 def work(function: Callable[[Any], Any], seconds: float, memory_mb: int) -> None:
-    """Run in the process: answer each argument until the pipe closes."""
+    """The loop of the separate process: read an argument, write the function's result, until the pipe closes."""
     out = own_output()
     bound_memory(memory_mb)
     while True:

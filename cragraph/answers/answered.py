@@ -154,7 +154,8 @@ def _of_different_kinds(mine: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _without_answer(scored: Scored) -> str:
-    """A candidate's text without its answer, without what no longer holds, and without the date from which it holds."""
+    """A candidate's text without its answer, without words for a former state, and without the date from which it is
+    valid."""
     c = scored.candidate
     start, end = scored.answer_start - c.start, scored.answer_end - c.start
     text = f"{c.text[:start]} … {c.text[end:]}"
@@ -249,7 +250,7 @@ def _replaces(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
 
 
 def _dated_later(one: Scored, other: Scored, passages: Sequence[Passage]) -> str:
-    """A sentence that one document has a later date or version than the other; empty if one has none."""
+    """A sentence that one document has a later date or version than the other; empty if a document has neither."""
     mine, theirs = (passages[s.candidate.passage] for s in (one, other))
     for first in _dates_of(mine):
         for second in _dates_of(theirs):

@@ -105,7 +105,7 @@ def _pieces(number: int, passage: Passage) -> list[_Piece]:
 def _worth(
     question: str, passages: Sequence[Passage], split: Sequence[Sequence[_Piece]], rankings: Sequence[Ranking]
 ) -> dict[_Piece, float]:
-    """The score of each piece: the higher, the more useful."""
+    """The score of each piece; pieces with the highest scores are sent."""
     asked = {word: weight(word) for word in content_words(question)}
     total = sum(asked.values()) or 1.0
     scored = [s for ranking in rankings for s in ranking.scored]

@@ -189,7 +189,8 @@ class _RowQuestion:
         self.flags = {name for name in self.columns if self._is_flag(name)}
 
     def _words_of_context(self, context: str) -> frozenset[str]:
-        """The words that title and headings account for: "Visitors" says who visited."""
+        """The words that title and headings state, with their synonyms: under "Visitors" a row need not say who
+        visited."""
         stems = content_words(context.replace("_", " ").replace("-", " ")) if context else ()
         others = (self.others[word] for word in stems if word in self.others)
         begun = (w for w in self.words if len(w) > 4 and any(word.startswith(w) for word in stems))

@@ -203,7 +203,7 @@ class Target:
 
 
 def late(name: str) -> DeadlineError:
-    """The run's deadline passed while a model was asked."""
+    """The error of a model call that was still running at the run's deadline."""
     return DeadlineError(
         f"the run's deadline passed while {name} was asked: give it longer (--deadline, CRAG_DEADLINE_S)."
     )

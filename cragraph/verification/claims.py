@@ -112,11 +112,11 @@ def _is_claim(sentence: str, text: str) -> bool:
     bare = without_markers(text).strip(" \t\n*_>\"'“”")
     if not _WORD.search(bare) or bare.endswith(("?", "？", "؟")):
         return False
-    says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare) or _of_itself(bare)
+    says_nothing = _HEADING.match(sentence) or _LEAD_IN.match(bare) or _GREETING.match(bare) or _speaks_of_answer(bare)
     return not says_nothing and bare.rstrip(".") != IDK.rstrip(".")
 
 
-def _of_itself(text: str) -> bool:
+def _speaks_of_answer(text: str) -> bool:
     """Whether a sentence speaks of the answer alone, such as "The answer is in passage 2."."""
     about = topic(text)
     return not about.isdisjoint(_ANSWERING) and about <= _SAID_OF_IT

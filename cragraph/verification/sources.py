@@ -34,8 +34,8 @@ NEAR: Final = 0.25
 class Closeness:
     """Similarities in 0..1.
 
-    `rows[claim][passage]` is the similarity of the claim to its likeliest windows in the passage, 0.0 if none of them
-    is there; `whole[claim][passage]` is the similarity to the whole passage, empty if it was not wanted.
+    `rows[claim][passage]` is the similarity of the claim to its likeliest windows, as far as they are in the passage,
+    0.0 without any; `whole[claim][passage]` is the similarity to the whole passage, empty if it was not wanted.
     """
 
     rows: Rows = ()

@@ -46,9 +46,9 @@ class EncoderJudge:
     """Judges each claim against all passages at once; points at the words that lack support.
 
     The network reads a claim with the window that words choose for it and, unless facts differ there, with the sentence
-    nearest in meaning if `embeddings` are given (`held`). The place that supports the claim better is quoted, and its
-    logit counts. It is joined with the support by words (`support_of`): the network sees contradictions that share all
-    words, words are better on long answers. The support is a calibrated probability. Facts have the last word, as for
+    nearest in meaning if `embeddings` are given (`held`). The place that supports the claim better is quoted. Its logit
+    is joined with the support by words (`support_of`): the network sees contradictions that share all words, words are
+    better on long answers. The support is a calibrated probability. Facts have the last word, as for
     the other judges (see `decide`): a claim with a figure that no passage has, or with an opposite word, is never
     supported. A sentence that was copied from a passage is supported without the network unless facts object. The
     network reads English: claims or passages in another language are left to the judge `other`; without it they are
