@@ -173,7 +173,7 @@ class SearchRetriever:
         """At most `k` passages, best first.
 
         `retrieval_score` is the calibrated relevance times the source's weight; it never rises along the list, and
-        means the same in every mode. `metadata["scores"]` keeps its parts.
+        means the same in every mode. `metadata["scores"]` has the scores of each stage.
         """
         distinct = distinct_queries(queries, k)
         more = [query for one in distinct for query in self.expand(one, notes)] if self.expand else []

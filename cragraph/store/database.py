@@ -327,7 +327,7 @@ class Database:
         return faults
 
     def replace_by(self, path: Path) -> None:
-        """Replace this file by another and go on with it."""
+        """Replace the database's file by another file, and open that one."""
         assert self.path is not None
         self.close()
         replace(self.path, path)

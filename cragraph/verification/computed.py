@@ -24,7 +24,7 @@ class Recomputed:
         return Answered(self.computed["probability"], (), quoted=True)
 
     def verdicts(self, passages: Sequence[Passage]) -> list[Verdict]:
-        """One verdict on the whole answer: supported if every word and row comes out again."""
+        """One verdict on the whole answer: supported if the recomputation gives the same words and rows."""
         first, again = self.computed, self.again
         claim = Claim(text=first["answer"], start=0, end=len(first["answer"]), type="factual")
         if again is None:
