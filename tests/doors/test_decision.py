@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cragraph import Context, Report, create_graph, load_settings, verify
 from cragraph.errors import InputError
 from cragraph.testing import HashEmbeddings
-from cragraph.types import IDK, apart, called, doubt_of, further, standing
+from cragraph.types import IDK, called, distinct_digits, doubt_of, further, standing
 from tests.doors.conftest import Shell
 from tests.doors.test_serve import serving, told
 from tests.support.cases import cases
@@ -212,7 +212,7 @@ def test_a_score_that_is_no_number_is_refused_by_its_name(name: str, came: Any) 
 def test_confidence_and_threshold_are_told_with_the_digits_that_tell_them_apart(
     confidence: float, threshold: float, shown: tuple[str, str]
 ) -> None:
-    assert apart(confidence, threshold) == shown
+    assert distinct_digits(confidence, threshold) == shown
     decision = {"outcome": "doubtful", "confidence": confidence, "threshold": threshold, "set_by": "default"}
     assert doubt_of(decision) == f"Doubtful ({shown[0]}, wanted {shown[1]}): "
     assert standing(decision) == f"Confidence {shown[0]} · doubtful · the threshold is {shown[1]}"
