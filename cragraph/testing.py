@@ -13,7 +13,7 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
 from cragraph.types import Claim, ClaimType, Evidence, Label, Passage, Verdict
-from cragraph.verification.judges.verdicts import verdict_of
+from cragraph.verification.judges.verdicts import best_sentence, verdict_of
 from cragraph.verification.reading import evidence_at
 from cragraph.verification.result import CREDIT
 
@@ -78,15 +78,13 @@ class FakeJudge:
     def __call__(
         self, claims: Sequence[Claim], passages: Sequence[Passage], notes: Notes, *, question: str = ""
     ) -> list[Verdict]:
-        """One verdict per claim; the evidence of a supported claim is the start of the first passage."""
+        """One verdict per claim; the evidence of a supported claim is the sentence of the passages nearest to it."""
         self.asked += [claim["text"] for claim in claims]
         return [self._verdict(claim, passages) for claim in claims]
 
     def _verdict(self, claim: Claim, passages: Sequence[Passage]) -> Verdict:
         support = next((s for text, s in self.support.items() if text in claim["text"]), 0.0)
-        evidence = (
-            evidence_at(0, 0, min(40, len(passages[0]["text"])), passages) if support >= 0.5 and passages else None
-        )
+        evidence = best_sentence(claim["text"], passages, share=0.0) if support >= 0.5 else None
         label: Label = "supported" if support >= 0.7 else "partially_supported" if support >= 0.5 else "unsupported"
         return verdict_of(claim, label, support, 0.0, evidence, "as the table says", self.name)
 

@@ -8,6 +8,7 @@ from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
 from cragraph.graph.state import State, VerifyOutput, VerifyState
+from cragraph.language.markers import without_markers
 from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
 from cragraph.passages import as_evidence, as_passages
@@ -18,7 +19,10 @@ from cragraph.verification.decision import NO_ANSWER, QUOTED, WORTH_SHOWING, WRI
 from cragraph.verification.evidence import (
     Written,
     ratio_of_answer,
+    ratio_of_facts,
     ratio_of_quotation,
+    unstated,
+    updated,
 )
 from cragraph.verification.result import SUMMARY
 from cragraph.verification.verifier import VERY_FIRM, Verifier
@@ -68,11 +72,20 @@ class Verify:
         if self.quoting is None or accepted(written) or written["answer"] not in {*state.written, IDK}:
             return None
         left = len(state.attempts) < context.max_crag_attempts
-        if left and written["answer"] != IDK and self.writer is not None and self.writer.worth.capable:
-            return None  # a capable model corrects its own answer better than a quotation replaces it
-        # A model's judgement of its answer counts for or against a quotation that says the same.
-        judged = written["confidence"] if (written.get("read") or {}).get("judged") else None
-        return self._quotation(written["answer"], state, context, notes, judged)
+        if left and not state.attempts and written["answer"] != IDK and self.writer and self.writer.worth.capable:
+            return None  # a capable model may correct its own answer once before a quotation replaces it
+        return self._quotation(written["answer"], state, context, notes, self._known(written, state))
+
+    def _known(self, written: Attempt, state: State) -> float | None:
+        """The probability that a model's answer is right, if more is known than the worth of the model: a model judged
+        the answer, or it has a figure or name that no passage has."""
+        if (written.get("read") or {}).get("judged"):
+            return written["confidence"]
+        if self.writer is None or written["answer"] == IDK:
+            return None
+        quotes = [verdict["evidence"] for verdict in written.get("verdicts", []) if verdict["evidence"]]
+        lacking = unstated(without_markers(written["answer"]), state.held, state.asked or state.question, quotes)
+        return updated(self.writer.worth.probability, ratio_of_facts(lacking)) if lacking else None
 
     def _goes_before(self, quoted: Attempt, written: Attempt) -> bool:
         """Whether a quotation replaces a model's answer that is not accepted."""

@@ -1,4 +1,4 @@
-"""`cragraph chat`: a conversation with the documents."""
+"""`cragraph chat`: a conversation with the documents; a person decides on doubtful answers where they want to."""
 
 import sys
 from collections.abc import Callable
@@ -116,7 +116,7 @@ class Conversation:
         asks = {"on_low_confidence": "ask"} if self.ask else {}
         run = self._assistant.ask(question, messages=self.messages, context=asks, person=self.ask)
         while (done := shown(run, quiet=self.quiet)).kind == "review":
-            run = self._assistant.resume(done.text, decided(done.response))
+            run = self._assistant.resume(done.text, choice_of_person(done.response))
         self.last = done
         answer = done.response["answer"]
         about = {name: done.response[name] for name in ("citations", "asked")}
@@ -135,7 +135,7 @@ class Conversation:
         self._assistant = assistant
 
 
-def decided(waits: dict[str, Any]) -> Any:
+def choice_of_person(waits: dict[str, Any]) -> Any:
     """A person's choice for an answer below the threshold; to abstain if nobody is there any more."""
     err().print(Text(waits["answer"]))
     for claim in waits["claims"]:
