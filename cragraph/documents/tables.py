@@ -36,6 +36,7 @@ TOTAL: Final = re.compile(
     r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
 )
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
+_STOCK: Final = re.compile(r"(?<![^\W_])(?:qty|quantity|stock|max|maximum)(?![^\W_])", re.I)
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,9 @@ class Column:
 
     @property
     def header(self) -> Header:
-        """The column's name, split into words and unit."""
-        return read_header(self.name)
+        """The column's name, split into words and unit; "min" may be no unit."""
+        read = read_header(self.name)
+        return Header(f"{read.words} min") if read.unit == "min" and not self.unit else read
 
     @property
     def is_year(self) -> bool:
@@ -139,6 +141,15 @@ class Table:
     """The part of the file that was left out, in words; empty if the whole file is in."""
     doubts: Callable[[Iterable[int], bool], Sequence[str]] = field(default=lambda rows, totals: (), repr=False)
     """Gives the sentences of doubt about the reading of some rows, and about the `totals` if asked to."""
+
+    def __post_init__(self) -> None:
+        """Read "Min" beside a quantity or "Max" as a minimum: its figures are no minutes."""
+        if any(c.unit == "min" for c in self.columns.values()) and any(map(_STOCK.search, self.columns)):
+            read = {
+                name: replace(c, unit="") if c.unit == "min" and name.casefold().endswith("min") else c
+                for name, c in self.columns.items()
+            }
+            object.__setattr__(self, "columns", read)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -95,6 +95,7 @@ ALL_THERE_ARE: Final = re.compile(
 )
 """Words that ask for the number of all rows."""
 QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
+LIMITS: Final = frozenset(map(stem, words_of("limit_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))
 

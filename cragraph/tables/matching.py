@@ -18,6 +18,7 @@ from cragraph.tables.asked import (
     GENERIC,
     GROWS,
     IS_YEAR,
+    LIMITS,
     PERIOD,
     PLAIN,
     QUALIFIES,
@@ -223,10 +224,16 @@ class Matching:
     # -- columns of figures ------------------------------------------------------------------------------------
 
     def column(
-        self, among: set[int], *, dimension: str = "", dates: Sequence[Column] = (), strict: bool = False
+        self,
+        among: set[int],
+        *,
+        dimension: str = "",
+        dates: Sequence[Column] = (),
+        strict: bool = False,
+        counts: bool = False,
     ) -> Chosen | None:
         """The column of figures that words mean, else the column of the wanted dimension, else the only column of
-        figures."""
+        figures; `counts`: the words ask for a number of things."""
         pool = [*self.figures, *dates]
         if dimension == "age":
             pool += [c for c in self.number if c.is_year and c not in pool]
@@ -235,6 +242,8 @@ class Matching:
             pool = [c for c in pool if dimension in dimensions_of(c)]
         wanted = {dimension} if dimension else self.asked.dimensions
         scored = [(column, *self.score(column, among)) for column in pool]
+        if counts:
+            scored = [self._counting(one) for one in scored]
         if (best := self._best(scored)) is not None:
             return self._chosen(best, scored)
         if strict:
@@ -250,6 +259,12 @@ class Matching:
         if len(self.figures) == 1 and not dimension:
             return Chosen(self.figures[0], frozenset(), True, False, False)
         return None
+
+    def _counting(self, scored: "_Scored") -> "_Scored":
+        """A scored column for a number of things: a quantity need not be named, and is no limit and has no unit."""
+        column, score, tokens, missed = scored
+        left = words_of_column(column) - {self.at[n].stem for n in tokens}
+        return column, score, tokens, missed - len(left & QUANTITY) + bool(column.unit or left & LIMITS)
 
     @staticmethod
     def _best(scored: "Sequence[_Scored]") -> "_Scored | None":

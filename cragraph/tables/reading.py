@@ -26,6 +26,7 @@ from cragraph.tables.asked import (
     GENERIC,
     GROWS,
     IS_YEAR,
+    LIMITS,
     TOP,
     TWO_FOLD,
     UNSPECIFIC,
@@ -212,9 +213,10 @@ class _Over(Matching):
             # "How many birds were counted in spring": rows are species, and a column says how many.
             measured = None
             if not generic or not named:
-                measured = self.column(self.every - used - heads - used_by(flagged), strict=True)
+                measured = self.column(self.every - used - heads - used_by(flagged), strict=True, counts=True)
             if measured is not None:
-                return self._reading("sum", measured, conditions, quiet=not asked.total, words=heads)
+                words = heads - self._before_names(named)
+                return self._reading("sum", measured, conditions, quiet=not asked.total, words=words)
         periods, named_so = self.rows_are_periods(), self.is_row_name(head)
         if subject and not generic and periods and not named_so:
             return None
@@ -228,6 +230,11 @@ class _Over(Matching):
         return self._reading(
             "count", None, conditions, generic=generic, words={*subject, *([min(heads)] if generic else [])}
         )
+
+    def _before_names(self, named: Sequence[NamedColumn]) -> set[int]:
+        """The words directly before a part of a name, which belong to it: "Powerboat" in "Powerboat Level 2"."""
+        parts = {n for one in named if one.partial for n in one.tokens} & self.at.keys()
+        return {n - 1 for n in parts if n and self.at[n - 1].text[0].isupper() == self.at[n].text[0].isupper()}
 
     def _extreme(self) -> TableReading | None:
         """The row, or the group, with the largest or smallest value of a column."""
@@ -500,6 +507,8 @@ class _Over(Matching):
             measured = dimensions_of(one.column) & (self.asked.dimensions | {pole_of[0] if pole_of else ""})
             if header - unit and words and words <= unit:
                 yield f"Of {one.column.name} the question names the unit or the year alone."
+            elif self.asked.count and header & LIMITS and not LIMITS & {t.stem for t in self.at.values()}:
+                yield f"The question does not ask for a limit such as {one.column.name}."
             elif one.implied and not measured and (len(self.figures) > 1 or features["vague"]):
                 yield f"The question does not name {one.column.name}."
         if features["relative"] and not any(one.condition["column"] in dated for one in named):
