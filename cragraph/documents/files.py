@@ -254,8 +254,8 @@ def _looked_at(path: Path, size: int, max_bytes: int | None) -> Found | Skipped:
         )
     with path.open("rb") as file:
         head = file.read(4096)
-    # The signature of another format, or zero bytes: this is no text in any encoding.
-    if form.textual and (head.startswith(_MAGIC) or (b"\x00" in head and not plain_encoding(head))):
+    # The signature of another format, or zero bytes before the last: this is no text in any encoding.
+    if form.textual and (head.startswith(_MAGIC) or (b"\x00" in head[:-1] and not plain_encoding(head))):
         return Skipped(path, f"binary data, although the name ends in {path.suffix}")
     return Found(path, form.name, size)
 

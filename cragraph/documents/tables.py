@@ -243,6 +243,11 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
     return [one.table(titled=len(grown) > 1) for one in grown]
 
 
+def _sums_up(values: Iterable[str]) -> bool:
+    """Whether the first filled cell of a row is the label of a sum."""
+    return TOTAL.fullmatch(next(filter(None, values), "").strip(" :*")) is not None
+
+
 def _heading(passage: Passage, start: int) -> str:
     """The heading above an offset of a passage, else the passage's table header."""
     about = passage["metadata"]
@@ -268,8 +273,7 @@ class _Growing:
         about, every = self.first["metadata"], [*self.rows.values()]
         names = dict.fromkeys(name for row in every for name in row.by_name)
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in names)
-        first = every[0].cells[0].name
-        summing = [TOTAL.fullmatch(row.value(first).strip(" :*")) is not None for row in every]
+        summing = [_sums_up(cell.value for cell in row.cells) for row in every]
         for n, (before, row) in enumerate(pairwise(every), start=1):  # a tax below a subtotal lacks cells of items too
             summing[n] |= summing[n - 1] and row.by_name.keys() == before.by_name.keys() < names.keys()
         rows = [row for row, sums in zip(every, summing, strict=True) if not sums]
@@ -359,7 +363,7 @@ class Columns:
         made, growing, part = cls(sample, first), dict[str, _OpenColumn](), list[dict[str, str]]()
         for values, doubts in rows:
             made.doubts.update(dict.fromkeys(doubts))
-            if TOTAL.fullmatch(next(iter(values.values()), "").strip(" :*")):
+            if _sums_up(values.values()):
                 made.totals.append(values)
                 continue
             part.append(values)

@@ -42,6 +42,11 @@ def test_what_cannot_be_read_is_passed_over_with_a_reason(
     assert found(tmp_path / "good.txt") == ["good.txt"]
 
 
+def test_a_text_may_end_with_a_zero_byte(tmp_path: Path) -> None:
+    (tmp_path / "pad.rtf").write_bytes(b"{\\rtf1 words}\r\n\0")
+    assert found(tmp_path) == ["pad.rtf"]
+
+
 def test_links_are_followed_but_not_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/one.txt").write_text("words")

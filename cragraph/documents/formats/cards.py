@@ -86,12 +86,10 @@ def _properties(text: str) -> Iterator[_Property]:
         about: dict[str, str] = {}
         for part in re.findall(r";((?:[^:;\"]|\"[^\"]*\")*)", match[2]):
             name, _, value = part.partition("=")
-            about[name.upper() if value else "TYPE"] = value or name
+            name, value = (name.upper(), value) if value else ("TYPE", name)
+            about[name] = f"{about[name]},{value}" if name in about else value
         value = match[3]
-        if (
-            about.get("ENCODING", "").upper() == "QUOTED-PRINTABLE"
-            or about.get("TYPE", "").upper() == "QUOTED-PRINTABLE"
-        ):
+        if "QUOTED-PRINTABLE" in f"{about.get('ENCODING')} {about.get('TYPE')}".upper():
             folded = [value]
             while folded[-1].endswith("=") and at < len(lines):
                 folded[-1] = folded[-1][:-1]

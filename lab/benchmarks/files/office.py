@@ -100,6 +100,18 @@ _WORKBOOKS = (
         r"2022 Children: (?!120)",
     ),
     Case(
+        "two heading rows: a total without a code",
+        workbook(
+            "stock.xlsx",
+            [["Code", "Item", "Boathouse", None], [None, None, "Qty", "Min"], ["C-0", "Bow shackle", 31, 10],
+             ["C-1", "Hand flare", 24, 12], ["C-2", "Throw line", 11, 6], [None, "Total", 66, None]],
+            merged("A1:A2", "B1:B2", "C1:D1"),
+        ),
+        "What is the sum of the boathouse quantity?",
+        r"\b66\b",
+        r"\b132\b",
+    ),
+    Case(
         "two heading rows: not merged",
         workbook("visitors.xlsx", _YEARS, title="Visitors"),
         "How many children visited the Glass Museum in 2023?",
@@ -769,6 +781,9 @@ _MORE = (
     Case("rich text: a mark on a figure", text_file("pool.rtf", (
         "{\\rtf1\\ansi\\pard The pool is 25{\\super 1} metres long.{\\footnote Without the ledge.} It is warm.\\par}")),
          "How many metres long is the pool?", r"\b25(?!\d)", r"251"),
+    Case("rich text: a zero byte at the end", text_file("pool.rtf", (
+        "{\\rtf1\\ansi\\pard The pool is 25 metres long.\\par}\r\n\0")),
+         "How many metres long is the pool?", r"\b25\b"),
     Case("rich text: Cyrillic", text_file("notice.rtf", (
         "{\\rtf1\\ansi\\uc1 The sign reads \\u1057?\\u1090?\\u1086?\\u1087? at the gate.\\par}")),
          "What does the sign at the gate read?", r"Стоп"),
@@ -783,6 +798,10 @@ _MORE = (
         "TEL;TYPE=WORK:030 1234\nTEL;TYPE=CELL:0171 555\nADR;TYPE=WORK:;;Mill Lane 3;Arden;;12345;\nEND:VCARD\n"
         "BEGIN:VCARD\nVERSION:3.0\nFN:Ida Holm\nTEL;TYPE=WORK:040 9876\nEND:VCARD\n")),
          "What is the work phone of Jörg Berg?", r"030 1234", r"040"),
+    Case("calendars and cards: kinds of a telephone, one by one", text_file("crew.vcf", (
+        "BEGIN:VCARD\nVERSION:3.0\nFN:Ida Holm\nTEL;type=WORK;type=VOICE:040 9876\n"
+        "TEL;type=CELL;type=VOICE;type=pref:0171 333\nEND:VCARD\n")),
+         "What is the cell phone of Ida Holm?", r"0171 333", r"040 9876"),
     Case("captions: what is said", text_file("tour.srt", (
         "1\n00:00:01,000 --> 00:00:04,000\nThe tower was built\n\n2\n00:00:04,000 --> 00:00:07,500\n<i>in 1391 "
         "by Anna Lund.</i>\n\n"
