@@ -174,7 +174,7 @@ def test_half_a_character_is_answered_like_any_other_sign(held: Any, path: str, 
         ("/ask", '{"question": "x", "options": {"top_k": 99}}', 400, "top_k came as 99: wanted 1 to 50"),
         ("/ask", '{"question": "x", "options": {"treshold": 1}}', 400, "no option 'treshold'"),
         ("/ask/stream", '{"question": "x", "options": {"mode": 7}}', 400, "wanted low, balanced or high"),
-        ("/ask/resume", r'{"run": "\ud800", "decision": "\ud800"}', 400, "No waiting run has this name"),
+        ("/ask/resume", r'{"run": "\ud800", "decision": "\ud800"}', 400, "no waiting run of this name"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_plain_words(
