@@ -10,7 +10,12 @@ from cragraph.language.words import is_stopword, phrases, stem
 
 _TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)?")
 IS_YEAR: Final = re.compile(YEAR)
-_FILE: Final = re.compile(r"\b[\w-]+\.(?:csv|tsv|jsonl?|xlsx?|xlsm|docx|pptx|pdf|html?|md|txt|epub|eml|rst)\b", re.I)
+SUFFIXES: Final = (
+    "csv docx eml epub htm html ical ics ipynb json jsonl log markdown mbox md mht mhtml ndjson odp ods "
+    "odt org otp ots ott pdf pptx rst rtf srt text tsv txt vcf vcs vtt xhtml xls xlsb xlsm xlsx"
+)
+"""Endings of the names of files in a question: those of `documents.files`, which would load every format."""
+_FILE: Final = re.compile(rf"\b[\w-]+\.(?:{'|'.join(SUFFIXES.split())})\b", re.I)
 
 _MEAN: Final = re.compile(r"\b(?:average|mean|on average|typically|typical)\b")
 _SHARE: Final = re.compile(

@@ -105,6 +105,8 @@ def read_query(
     if not asked.computes and not (passages and asked.money):
         return []
     named = [table for table in tables if table.filename.casefold() in asked.files]
+    if asked.files and not named:
+        return []  # the question is about a file that has no table: no other one answers it
     over = [_Over(asked, table, near) for table in named or tables]
     titles = frozenset().union(*(one.about for one in over))
     for one in over:

@@ -9,12 +9,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_graph, load_settings
 from cragraph.build import Parts
+from cragraph.documents.files import BY_SUFFIX
 from cragraph.graph.context import Context
 from cragraph.graph.state import State
 from cragraph.loop import acts_of
 from cragraph.protocols import Notes
 from cragraph.report import Report
 from cragraph.run import Assistant
+from cragraph.tables.asked import SUFFIXES
 from tests.doors.conftest import Shell
 from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer
@@ -208,3 +210,13 @@ def test_a_capable_model_writes_the_query_and_where_it_says_that_no_table_has_it
     assert "Table 1: loans.csv" in str(server.chats[0].body["messages"])
     assert (response["computed"] and response["computed"]["value"]) == value
     assert response["accepted"] is accepted
+
+
+def test_a_question_about_a_file_is_computed_over_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,town\nAnn,Oslo\nBob,Oslo\n")
+    (tmp_path / "one.csv").write_text("name,town\nCarl,Oslo\n")
+    made = Assistant(load_settings(store=str(tmp_path / "store")))
+    made.ingest([tmp_path / "a.csv", tmp_path / "one.csv"])
+    assert ask(made, "How many rows of a.csv have the town Oslo?")["computed"]["value"] == "2"
+    assert ask(made, "How many rows of one.csv have the town Oslo?")["computed"] is None
+    assert {f".{suffix}" for suffix in SUFFIXES.split()} == set(BY_SUFFIX)
