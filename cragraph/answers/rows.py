@@ -298,8 +298,17 @@ class _RowQuestion:
         return best if best and (fitting[best] or alone) else None
 
     def _may_be(self, column: str, value: str) -> bool:
-        """Whether a cell may answer by its kind: a date is no number of things, a plain figure no share and no yes."""
+        """Whether a cell may answer by its kind: a date is no number of things, a plain figure no share and no yes, a
+        start no end."""
         kind = self.question.kind
+        if any(
+            asks.search(self.question.text)
+            and is_other.search(column)
+            and not is_own.search(column)
+            and not other.search(self.question.text)
+            for asks, is_own, other, is_other in _SIDES
+        ):
+            return False
         if kind is Kind.YES_NO:
             return column in self.flags
         if kind is Kind.PERCENT:
@@ -325,6 +334,12 @@ def _looked_up(rows: Sequence[tuple[Candidate, Cell | None]], probability: float
     return Lookup(tuple(candidate for candidate, _ in rows), min(CERTAIN, probability), places, depth)
 
 
+_START: Final = re.compile(r"\b(?:start\w*|beg[aiu]n\w*|first day)\b", re.I)
+_END: Final = re.compile(r"\b(?:end(?:s|ed|ing)?|finish\w*|last day|until|till|expir\w*)\b", re.I)
+_START_COLUMN: Final = re.compile(r"(?<![a-z])(?:start\w*|beg[aiu]n\w*|from)(?![a-z])", re.I)
+_END_COLUMN: Final = re.compile(r"(?<![a-z])(?:end(?:s|ed|ing)?|finish\w*|until|till|to|expir\w*)(?![a-z])", re.I)
+_SIDES: Final = ((_START, _START_COLUMN, _END, _END_COLUMN), (_END, _END_COLUMN, _START, _START_COLUMN))
+"""Of each side of a period: how a question asks for it and a column is called, and the same of the other side."""
 _LIGHT: Final = frozenset(map(stem, LEXICON["said_of_anything"].split()))
 
 _PHRASES: Final = tuple(
