@@ -1,9 +1,11 @@
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from cragraph.documents import Document, load, split
+from cragraph.documents.formats.pdf.spacing import Piece, joined
 from cragraph.documents.formats.pdf.words import Vocabulary
 from cragraph.errors import DocumentError
 from tests.support.cases import cases
@@ -92,6 +94,20 @@ def test_headers_footers_and_page_numbers_are_left_out(document: Read, pdf: Pdf)
 @pytest.mark.parametrize(("known", "left", "right", "joined"), cases("documents/pdf", "words cut at"))
 def test_words_cut_at_a_line_end_are_put_together(known: str, left: str, right: str, joined: str) -> None:
     assert Vocabulary([known]).joined(left, right) == joined
+
+
+@pytest.mark.parametrize(("signs", "words"), cases("documents/pdf", "letters that stand apart"))
+def test_letters_of_a_word_are_joined_where_gaps_are_even(
+    signs: Sequence[tuple[str, float, float, bool]], words: list[str]
+) -> None:
+    boxes = [(left, 0.0, right, 11.0) for text, left, right, _ in signs for _ in text]
+    ends = accumulate(len(text) for text, *_ in signs)
+    pieces = [
+        Piece([(ord(sign), end - len(text) + n) for n, sign in enumerate(text)], boxes[end - 1], False, broken)
+        for (text, *_, broken), end in zip(signs, ends, strict=True)
+    ]
+    found = joined(pieces, boxes.__getitem__, lambda: pieces)
+    assert ["".join(text for text, *_ in signs[one.start : one.end]) for one in found] == words
 
 
 def broken(pdf: Pdf) -> dict[str, tuple[bytes, str]]:

@@ -712,6 +712,65 @@ DATED = (
     ),
 )
 
+
+def tracked(x: float, y: float, words: str, track: float, size: float = 11, *, spaces: bool = True) -> str:
+    """Words with so much room between their letters (a share of the size), each sign drawn alone."""
+    drawn = ""
+    for sign in words:
+        drawn += shown(round(x, 2), y, sign, size) if spaces or sign != " " else ""
+        x += size * (HELVETICA.get(sign, 0.556) + track)
+    return drawn
+
+
+HELVETICA = dict.fromkeys(" ,.:/ftI", 0.278) | dict.fromkeys("ijl", 0.222) | dict.fromkeys("ckrsvxyz", 0.5)
+HELVETICA |= dict.fromkeys("ABEKPSVXY", 0.667) | dict.fromkeys("CDHNRUw", 0.722) | dict.fromkeys("FTZ", 0.611)
+HELVETICA |= {"r": 0.333, "m": 0.833, "M": 0.833, "W": 0.944, "G": 0.778, "O": 0.778, "Q": 0.778, "J": 0.5, "L": 0.556}
+
+_FARES = (("Skagen", "12.50"), ("Hobro", "31.75"), ("Thisted", "24.10"))
+TRACKED = (
+    Case(
+        "letters with room between them: a figure, PDF",
+        pdf(
+            "a.pdf",
+            [
+                tracked(72, 720, "Harbour dues of the season", 0.3, 14)
+                + tracked(72, 690, "Mooring: 118.80 euros", 0.3)
+                + shown(72, 670, "Dues are paid at the office.")
+            ],
+        ),
+        "What does the mooring cost?",
+        r"118\.80",
+    ),
+    Case(
+        "letters with room between them: a heading above a table, PDF",
+        pdf(
+            "b.pdf",
+            [
+                tracked(72, 720, "WINTER FARES", 0.6, 14, spaces=False)
+                + "".join(
+                    tracked(72, 690 - 18 * n, name, 0.15) + tracked(300, 690 - 18 * n, fare, 0.15)
+                    for n, (name, fare) in enumerate(_FARES)
+                )
+            ],
+        ),
+        "What is the fare to Hobro?",
+        r"31\.75",
+        r"12\.50|24\.10",
+    ),
+    Case(
+        "letters with room between them: a sentence, PDF",
+        pdf(
+            "c.pdf",
+            [
+                tracked(72, 720, "The museum opens at 9:45 on Sundays.", 0.4, 10)
+                + shown(72, 700, "It stands beside the quay of the town.")
+            ],
+        ),
+        "When does the museum open on Sundays?",
+        r"at 9:45 on Sundays",
+    ),
+)
+
 CASES: tuple[Case, ...] = (
     *RAISED,
     *FORMULAS,
@@ -729,4 +788,5 @@ CASES: tuple[Case, ...] = (
     *COLUMNS,
     *MONEY,
     *DATED,
+    *TRACKED,
 )

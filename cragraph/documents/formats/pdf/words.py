@@ -6,12 +6,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
 import pypdfium2.raw as pdfium
 
+from cragraph.documents.formats.pdf.spacing import Joined, Piece, joined
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
 from cragraph.documents.table_text import SIGNS, TAILS, is_number, is_period
 
@@ -19,6 +20,8 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.I)
 # PDFium writes these for a hyphen at the end of a line.
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
 _SPACES = frozenset({0xA0, 0x3000})
+_BREAKS = frozenset({0x0A, 0x0D})
+_DEEPEST: Final = 15  # forms within forms on a page
 _THROUGH = 0.28, 0.6  # the part of a line's height in which a stroke strikes it through; an underline is lower
 _TURNS, ASLANT = 4, -1
 USUAL: Final = 12.0  # height of a line in points on a page without lines
@@ -64,7 +67,7 @@ class PageText(NamedTuple):
 def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
     """The words of a page with its annotations from `over`, which is called with the page and the usual word height."""
     with closing(page.get_textpage()) as text:
-        words, unmapped, drawn = _placed(text)
+        words, unmapped, drawn = _placed(text, page)
     turns = Counter(turn for _, turn in words if turn != ASLANT)
     main = turns.most_common(1)[0][0] if turns else 0
     left, bottom, right, top = page.get_cropbox()
@@ -83,12 +86,13 @@ def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) 
     return word._replace(text=STRUCK) if inside else word
 
 
-def _placed(page: Any) -> tuple[list[tuple[PageWord, int]], int, bool]:
+def _placed(page: Any, whole: Any) -> tuple[list[tuple[PageWord, int]], int, bool]:
     """Words in the coordinates of the file (origin at the bottom left, y upwards) with their quarter turns; the number
     of words with unmapped letters, and whether the file holds the font of these letters."""
     codes = [pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars())]
     twice = doubled(page, codes)
     words: list[tuple[PageWord, int]] = []
+    pieces: list[Piece] = []
     signs: list[tuple[int, int]] = []
     unmapped, drawn = 0, True
     for index, code in enumerate([*codes, _SPACE]):
@@ -98,12 +102,43 @@ def _placed(page: Any) -> tuple[list[tuple[PageWord, int]], int, bool]:
             signs.extend([(code, index)] * (2 if index in twice else 1))
         elif signs and index - 1 not in twice:
             words.append(_word(page, signs))
+            own = index == len(codes) or pdfium.FPDFText_IsGenerated(page, index) != 1
+            word, turn = words[-1]
+            box = (word.x0, word.top, word.x1, word.bottom)
+            pieces.append(Piece(signs, box, apart=own or turn != 0, broken=code in _BREAKS))
             # A bullet or a sign of a symbol font stands alone.
             lost = sum(pdfium.FPDFText_HasUnicodeMapError(page, place) == 1 for _, place in signs)
             unmapped += lost > 1 and 2 * lost > len(signs)
             drawn &= lost < 2 or _is_embedded(page, signs[0][1])
             signs = []
+    if any(len(piece.signs) == 1 and not piece.apart for piece in pieces):
+        place, spaced = partial(page.get_charbox, loose=True), partial(_spaced, page, whole, pieces)
+        words = [_whole(page, words, pieces, one) for one in joined(pieces, place, spaced)]
     return words, unmapped, drawn
+
+
+def _spaced(page: Any, whole: Any, pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces apart where the file draws a space between them, which PDFium leaves out if it is drawn alone."""
+    drawn = whole.get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT], max_depth=_DEEPEST)
+    order = {ctypes.cast(one.raw, ctypes.c_void_p).value: number for number, one in enumerate(drawn)}
+
+    def place(sign: tuple[int, int]) -> int:
+        handle = ctypes.cast(pdfium.FPDFText_GetTextObject(page, sign[1]), ctypes.c_void_p)
+        return order.get(handle.value, 0)
+
+    pairs = pairwise(pieces)
+    apart = [piece.apart or place(behind.signs[0]) - place(piece.signs[-1]) > 1 for piece, behind in pairs]
+    return [piece._replace(apart=own) for piece, own in zip(pieces, [*apart, True], strict=True)]
+
+
+def _whole(
+    page: Any, words: Sequence[tuple[PageWord, int]], pieces: Sequence[Piece], one: Joined
+) -> tuple[PageWord, int]:
+    """The word of joined pieces."""
+    word, turn = words[one.start]
+    if one.end - one.start > 1:
+        word, turn = _word(page, [sign for piece in pieces[one.start : one.end] for sign in piece.signs])
+    return (word if one.right is None else word._replace(x1=max(word.x1, one.right))), turn
 
 
 def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
