@@ -132,6 +132,74 @@ _COLUMNS = (
 )
 
 
+def _placed(name: str, *lines: tuple[float, float, Sequence[tuple[float, str]]]) -> Write:
+    """A PDF of lines: how far each stands below the line above, its size, and its texts with their left edges."""
+    drawn, y = "", 740.0
+    for down, size, texts in lines:
+        y -= down
+        drawn += "".join(shown(x, y, text, size) for x, text in texts)
+    return pdf(name, [drawn])
+
+
+def _item(down: float, label: str, price: str) -> tuple[float, float, Sequence[tuple[float, str]]]:
+    return down, 11, [(72, label), (320, price)]
+
+
+def _small(down: float, text: str) -> tuple[float, float, Sequence[tuple[float, str]]]:
+    return down, 8, [(72, text)]
+
+
+_COURSES = (("Keelboat weekend", "£265"), ("dinghy week", "£190"), ("Night sail", "£48"))
+_NOTED = ("incl. lunch and wet gear", "ages 8 to 14, mornings", "lifejackets included")
+_DESCRIBED = (
+    Case(
+        "items with a line of description in a PDF: below",
+        _placed("a.pdf", *(one for course, note in zip(_COURSES, _NOTED, strict=True)
+                           for one in (_item(20, *course), _small(11, note)))),
+        "What does the dinghy week cost?",
+        r"£190",
+        r"265",
+    ),
+    Case(
+        "items with a line of description in a PDF: above",
+        _placed("b.pdf", *(one for course, note in zip(_COURSES, _NOTED, strict=True)
+                           for one in (_small(20, note), _item(11, *course)))),
+        "What does the night sail cost?",
+        r"£48",
+        r"190",
+    ),
+    Case(
+        "items with a line of description in a PDF: two lines below one of them",
+        _placed("c.pdf", (20, 11, [(72, "Course"), (250, "Days"), (320, "Price")]),
+                (20, 11, [(72, "Keelboat weekend"), (250, "2"), (320, "£265")]), _small(11, "incl. lunch"),
+                _small(10, "and wet gear"), (20, 11, [(72, "Dinghy week"), (250, "5"), (320, "£190")]),
+                (20, 11, [(72, "Night sail"), (250, "1"), (320, "£48")])),
+        "What is the price of the keelboat weekend with wet gear?",
+        r"£265",
+        r"190",
+    ),
+    Case(
+        "items with a line of description in a PDF: cells that wrap",
+        _placed("d.pdf", (20, 11, [(72, "Course"), (200, "Price"), (300, "Included")]),
+                (20, 11, [(72, "Keelboat"), (200, "£265"), (300, "Skipper and")]),
+                (12, 11, [(72, "weekend"), (300, "wet gear")]),
+                (20, 11, [(72, "Dinghy week"), (200, "£190"), (300, "Lifejackets")]),
+                (20, 11, [(72, "Night sail"), (200, "£48"), (300, "Soup")])),
+        "What is included in the keelboat weekend?",
+        r"Skipper and wet gear",
+        r"Lifejackets",
+    ),
+    Case(
+        "items with a line of description in a PDF: the heading of a group is none",
+        _placed("e.pdf", _item(20, "Keelboat weekend", "£265"), _item(16, "Dinghy week", "£190"),
+                (24, 11, [(72, "For children")]), _item(14, "Optimist week", "£150"), _item(16, "Pirate day", "£30")),
+        "What does the optimist week cost?",
+        r"£150",
+        r"190",
+    ),
+)  # fmt: skip
+
+
 def _sheet(name: str, rows: Sequence[Sequence[object]]) -> Write:
     """A workbook of one sheet of these rows."""
     return workbook(name, rows, title="Figures")
@@ -453,5 +521,5 @@ _RIGHTWARD = (
 )
 
 CASES: tuple[Case, ...] = (
-    *_TABBED, *_COLUMNS, *_BESIDE, *_ABOVE, *_ATTACHED, *_HEADS, *_FORMS, *_TOTALS, *_RIGHTWARD,
+    *_TABBED, *_COLUMNS, *_DESCRIBED, *_BESIDE, *_ABOVE, *_ATTACHED, *_HEADS, *_FORMS, *_TOTALS, *_RIGHTWARD,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from cragraph.documents.document import Writer
+from cragraph.documents.formats.pdf.rows import with_wraps
 from cragraph.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.documents.formats.pdf.words import Line, Vocabulary, weighted_median
 from cragraph.language.cells import SEPARATOR
@@ -161,14 +162,14 @@ class PageWriter:
             self._writer.page()
             self._writer.doubting = (doubt,) if doubt else ()
             self._begun = False
-            for run in in_reading_order(with_labels(lines)):
-                done = 0
+            for part in in_reading_order(with_labels(lines)):
+                run, done = with_wraps(part), 0
                 for span in _tables(run):
-                    self._prose(run[done : span.start], run)
+                    self._prose(run[done : span.start], part)
                     self._writer.table(span.table, labelled=True)
                     self._open, self._begun = False, True
                     done = span.end
-                self._prose(run[done:], run)
+                self._prose(run[done:], part)
             if aside:
                 self._writer.paragraph(" ".join(aside))
         self._writer.doubting = ()
