@@ -103,6 +103,22 @@ _NAMES = {
 }  # fmt: skip
 _HIGH = re.compile(b"[\x80-\xff]")
 _OF_DOS = re.compile(b"(?<=[A-Za-z])[\x81\x82\x84\x94](?=[A-Za-z])")  # ü é ä ö there, quotation marks in Windows-1252
+_WESTERN = frozenset(("windows-1250", "windows-1252", "windows-1254", "windows-1257", "iso-8859-2"))
+_CENTRAL = frozenset(("windows-1250", "iso-8859-2"))
+_ALONE = b"(?<![A-Za-z\x80-\xff])"
+# Signs that stand where no letter can, or the other way round: the guesses that they overrule, and the encoding.
+_SIGNS = (
+    (re.compile(_ALONE + b"\x9c ?\\d"), _WESTERN, "cp850"),  # £12, elsewhere œ or ś
+    (re.compile(b"(?<=[a-z])\x8e"), _WESTERN, "mac_roman"),  # café, elsewhere Ž
+    (re.compile(_ALONE + b"(?:z\xb3|K\xe8)(?![A-Za-z\x80-\xff])"), _WESTERN, "windows-1250"),  # zł, Kč; else z³, Kè
+    (re.compile(b"\xa4 ?\\d|\\d ?\xa4"), _WESTERN, "iso8859_15"),  # €, elsewhere ¤
+    # £ and m³, elsewhere Ł alone (but an initial) and mł; ² and ½, elsewhere accents without their letters
+    (
+        re.compile(_ALONE + b"(?:\xa3(?! ?[A-Z]|[a-z.\x80-\xff])|[cdk]?m\xb3(?![A-Za-z.\x80-\xff]))|[\xb2\xbd]"),
+        _CENTRAL,
+        "windows-1252",
+    ),
+)  # fmt: skip
 
 
 def encoding_of(path: Path) -> str:
@@ -134,8 +150,9 @@ def guessed_encoding(data: bytes) -> str:
     # A single sign fits several encodings; Windows-1252 is the likeliest, as on a British page.
     few = len({*_HIGH.findall(data)}) < 2
     name = str(guesser.guess(tld=b"uk" if few else None, allow_utf8=False)).lower()
-    if name in ("windows-1252", "windows-1257", "windows-1250") and len(_OF_DOS.findall(data)) > 1:
+    if name in _WESTERN and len(_OF_DOS.findall(data)) > 1:
         return "cp850"
+    name = next((told for sign, guesses, told in _SIGNS if name in guesses and sign.search(data)), name)
     return _NAMES.get(name, name)
 
 

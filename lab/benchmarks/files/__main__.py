@@ -20,8 +20,9 @@ from lab.benchmarks.files.case import Case, Outcome
 from lab.benchmarks.files.grids import CASES as GRIDS
 from lab.benchmarks.files.office import CASES as OFFICE
 from lab.benchmarks.files.pages import CASES as PAGES
+from lab.benchmarks.files.texts import CASES as TEXTS
 
-CASES = (*PAGES, *OFFICE, *GRIDS)
+CASES = (*PAGES, *OFFICE, *GRIDS, *TEXTS)
 
 
 def ask(case: Case) -> tuple[Outcome, str]:
