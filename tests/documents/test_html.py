@@ -43,3 +43,8 @@ def test_a_date_is_cut_to_its_year_where_that_tells_the_columns_apart(
         f"{first} | {second}",
         f"Sales | {labels[0]}: 5 | {labels[1]}: 4",
     ]
+
+
+@pytest.mark.parametrize(("page", "text"), cases("documents/html", "what is shown of a page"))
+def test_what_is_shown_of_a_page_is_read_with_what_its_footer_says(document: Read, page: str, text: str) -> None:
+    assert document("a.html", page).text == text

@@ -26,15 +26,22 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
 )
-_HIDDEN_ROLES = frozenset(("navigation", "search", "banner", "contentinfo"))
+_HIDDEN_ROLES = frozenset(("navigation", "search", "banner"))
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.I)
 _KEPT = (
     "name", "content", "lang", "role", "start", "colspan", "rowspan", "alt", "type", "value", "checked", "selected",
+    "href",
 )  # fmt: skip
 _RAISED = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
 _STRIKES = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.I)
 _STRUCK = frozenset(("del", "s", "strike"))
-_HOLDS = frozenset(("main", "article", "section", "blockquote"))  # where a footer is a part of what is said
+_FOOTERS = (  # of the page; that of an article is a part of what is said
+    "//*[self::footer or @role='contentinfo'][not(ancestor::*[self::main or self::article or self::section"
+    " or self::blockquote or @role='main'])]"
+)
+_RIGHTS = re.compile(r"(?:©|\(c\)|copyright)\s*(?:©\s*)?\d{4}(?:\s*[-–]\s*\d{2,4})?", re.I)
+_NAMED = re.compile(r"\w*([.#])([\w-]+)")
+_SHOWN_STYLE = re.compile(r"display\s*:\s*(?!none)|visibility\s*:\s*visible", re.I)
 _FILLED = ("text", "number", "date", "email", "tel", "url", "time", "month", "week", "")  # fields whose value is shown
 _HEADER = 2000  # characters of a page's header in which a date is looked for
 _DEEPEST = 200  # elements within one another that are told apart; what is deeper is read as one run of text
@@ -54,7 +61,7 @@ def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
 def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
     """Write the visible text of a page; returns the page's metadata."""
     limits.check("characters", len(markup), "characters")
-    parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
+    parser = etree.HTMLParser(target=_Visible(_hidden_names(markup)), encoding="utf-8", huge_tree=True)
     page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
     try:
         root = etree.fromstring(page, parser)
@@ -67,16 +74,22 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
         for beside in main.xpath(".//aside"):
             if _is_links(beside):
                 beside.clear(keep_tail=True)
+        footers = [footer for footer in root.xpath(_FOOTERS) if not _says_something(footer)]
+        for footer in footers:
+            footer.clear(keep_tail=True)
         _HtmlReader(writer, main, limits).block(main)
+        for below in () if main.tag == "body" else root.xpath(_FOOTERS):
+            _HtmlReader(writer, below, limits).block(below)
     return _metadata(root)
 
 
 class _Visible:
     """Builds the tree of visible elements; elements below the deepest level become part of their parent."""
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: frozenset[str] = frozenset()) -> None:
         self._builder = etree.TreeBuilder()
-        self._depth = self._hidden_from = self._holds = 0
+        self._hidden = hidden  # the classes and names that the page's own style sheet hides
+        self._depth = self._hidden_from = 0
         self._names: list[str] = []  # of the elements that are open, as the tree calls them
         self._formula = False  # whether the formula that was begun has been read
 
@@ -89,13 +102,13 @@ class _Visible:
             hidden = "hidden" in attributes or attributes.get("aria-hidden") == "true" or tag in _UNREAD
             hidden = hidden or attributes.get("role") in _HIDDEN_ROLES or bool(_HIDDEN_STYLE.search(style))
             hidden = hidden or (tag in _BLOCKS and bool(_STRIKES.search(style)))
-            hidden = hidden or (tag == "footer" and not self._holds) or "mwe-math-fallback" in kinds
+            hidden = hidden or "mwe-math-fallback" in kinds or f"#{attributes.get('id')}" in self._hidden
+            hidden = hidden or any(f".{kind}" in self._hidden for kind in kinds.split() if self._hidden)
             # A formula is drawn for the eye and written for the ear, each hidden from the other: one is read.
             written = (tag == "script" and attributes.get("type", "").startswith("math/tex")) or kinds == "katex-html"
             if (self._formula if written else hidden) and "mwe-math-mathml" not in kinds:
                 self._hidden_from = self._depth
             tag = "tex" if written and tag == "script" else tag
-        self._holds += tag in _HOLDS
         if not self._hidden_from:
             self._formula |= tag == "math"
             if self._depth <= _DEEPEST:
@@ -107,7 +120,6 @@ class _Visible:
                 self._builder.data(" ")
 
     def end(self, tag: str) -> None:
-        self._holds -= tag in _HOLDS
         if not self._hidden_from and self._depth <= _DEEPEST:
             self._builder.end(self._names.pop())
         elif self._hidden_from == self._depth:
@@ -122,6 +134,35 @@ class _Visible:
         return self._builder.close()
 
 
+def _hidden_names(markup: str) -> frozenset[str]:
+    """The classes (`.old`) and names (`#old`) that a page's style sheet hides and nothing in the page shows again."""
+    hidden: set[str] = set()
+    shown = [part.partition("</script")[0] for part in markup.split("<script")[1:]]
+    for part in markup.split("<style")[1:]:
+        depth = 0
+        for rule in part.partition("</style")[0].partition(">")[2].split("}"):
+            selectors, _, style = rule.partition("{")
+            if _HIDDEN_STYLE.search(style) and not depth and "{" not in style:
+                hidden.update(map(str.strip, selectors.split(",")))
+            elif _SHOWN_STYLE.search(style):
+                shown.append(selectors)
+            depth = max(depth + rule.count("{") - 1, 0)
+    names = {name for name in hidden if _NAMED.fullmatch(name)}
+    again = {word for text in shown if names for word in re.findall(r"[\w-]+", text)}
+    return frozenset(
+        "".join(match.groups()) for match in map(_NAMED.fullmatch, names) if match and match[2] not in again
+    )
+
+
+def _says_something(footer: Any) -> bool:
+    """Whether a page's footer has a figure beside its links and the year of its rights; its links are taken out."""
+    for part in list(footer.iterdescendants("ul", "ol", "p", "div")):
+        if _is_links(part):
+            part.clear(keep_tail=True)
+    text = _RIGHTS.sub("", "".join(footer.itertext()))
+    return not _is_links(footer) and any(sign.isdigit() for sign in text)
+
+
 def _headers(root: Any, main: Any) -> list[Any]:
     """The headers above the main part of a page that have its title or its date."""
     headers = (
@@ -132,7 +173,8 @@ def _headers(root: Any, main: Any) -> list[Any]:
 
 def _is_links(tag: Any) -> bool:
     """Whether more than half of an element's words are links to other pages."""
-    links = sum(len("".join(link.itertext())) for link in tag.iter("a"))
+    away = (link for link in tag.iter("a") if not str(link.get("href")).startswith(("tel:", "mailto:")))
+    links = sum(len("".join(link.itertext())) for link in away)
     return 2 * links > len("".join(tag.itertext()).strip())
 
 

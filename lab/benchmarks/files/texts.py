@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.benchmarks.files.case import Case
+from lab.benchmarks.files.case import Case, text_file
+from lab.benchmarks.files.kit import book, page
 
 
 def encoded(name: str, encoding: str, text: str) -> Callable[[Path], Path]:
@@ -63,4 +64,72 @@ ENCODED = (
     ),
 )
 
-CASES = ENCODED
+SHEET = "<style>.old{display:none} #gone, p.draft {visibility: hidden} @media print{.now{display:none}}</style>"
+BERTHS = "<h1>Berths</h1>{}<p class='now'>A berth at the quay costs £12 a night.</p><p>The quay is short.</p>"
+BERTH = "What does a berth at the quay cost a night?"
+MAIL = "From: Ada <ada@example.org>\nSubject: Berths\nContent-Type: text/html; charset=utf-8\n\n"
+
+HIDDEN = (
+    Case(
+        "hidden by the page's style sheet: a class",
+        page("berths.html", SHEET + BERTHS.format("<p class='old'>A berth at the quay costs £99 a night.</p>")),
+        BERTH,
+        "£12",
+        "£99",
+    ),
+    Case(
+        "hidden by the page's style sheet: a name, in a mail",
+        text_file(
+            "berths.eml", MAIL + SHEET + BERTHS.format("<p id='gone'>A berth at the quay costs £99 a night.</p>")
+        ),
+        BERTH,
+        "£12",
+        "£99",
+    ),
+    Case(
+        "hidden by the page's style sheet: until it is clicked",
+        page(
+            "asked.html",
+            "<style>.answer{display:none} .open .answer{display:block}</style>"
+            + BERTHS.format("<h2>Is there water?</h2><p class='answer'>Water costs £3 a night.</p>"),
+        ),
+        "What does water cost a night?",
+        "£3",
+    ),
+    Case(
+        "hidden by the page's style sheet: a book",
+        book("berths.epub", SHEET + BERTHS.format("<p class='draft'>A berth at the quay costs £99 a night.</p>")),
+        BERTH,
+        "£12",
+        "£99",
+    ),
+)
+
+LINKS = "<ul><li><a href='/'>Home</a></li><li><a href='/berths'>Berths 2027</a></li></ul>"
+LICENCE = "<p>© 2026 Quay Ltd · Licence no. Q 0231, valid to 30 September 2028</p>"
+VALID, UNTIL = "Until when is the licence valid?", "30 September 2028"
+
+FOOTERS = (
+    Case(
+        "a page's footer: beside main",
+        page("a.html", f"<main>{BERTHS.format('')}</main><footer>{LINKS}{LICENCE}</footer>"),
+        VALID,
+        UNTIL,
+    ),
+    Case(
+        "a page's footer: by its role",
+        page("b.html", f"{BERTHS.format('')}<div role='contentinfo'>{LICENCE}<nav>{LINKS}</nav></div>"),
+        VALID,
+        UNTIL,
+    ),
+    Case(
+        "a page's footer: a telephone as a link",
+        page(
+            "c.html", f"{BERTHS.format('')}<footer><p>Telephone <a href='tel:01632960455'>01632 960455</a></p></footer>"
+        ),
+        "What is the telephone number?",
+        "01632 960455",
+    ),
+)
+
+CASES = (*ENCODED, *HIDDEN, *FOOTERS)
