@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 BUILT_IN: Final = {
+    2: "0.00", 4: "#,##0.00", 7: "#,##0.00", 8: "#,##0.00", 39: "#,##0.00", 40: "#,##0.00", 44: "#,##0.00",
     9: "0%", 10: "0.00%", 14: "yyyy-mm-dd", 15: "yyyy-mm-dd", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss",
     20: "h:mm", 21: "h:mm:ss", 22: "yyyy-mm-dd h:mm", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss",
 }  # fmt: skip
@@ -18,6 +19,7 @@ _PART: Final = re.compile(
     re.S,
 )
 _FIRST: Final = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}
+_CENTS: Final = 3  # decimals at most that a figure gets zeros for
 _DAYS: Final = 2_958_466  # the last day of the year 9999 is the last that a workbook knows
 
 
@@ -64,9 +66,10 @@ def shown(value: float, code: str, *, from_1904: bool = False) -> str | int | fl
     if isinstance(figure, int) and figure >= 0 and (masked := _masked(figure, section)):
         return masked
     before, after = section.before.replace("(", "").strip(" -+"), section.after.replace(")", "").strip()
+    cents = re.search(r"\.(0+)[#?, ]*$", digits)
+    text = with_cents(figure, len(cents[1]) if cents else 0)
     if not (before or after):
-        return figure
-    text = f"{abs(figure):,}".replace(",", "") if isinstance(figure, int) else f"{abs(figure):.15g}"
+        return Amount(figure, f"{'-' * (figure < 0)}{text}") if cents else figure
     gap = " " * (before[-1:].isalpha() and len(before) > 1)
     tail = f" {after}" if after[:1].isalpha() or after in "€£$¥" else after
     return Amount(figure, f"{'-' * (figure < 0)}{before}{gap}{text}{tail if after else ''}")
@@ -75,6 +78,12 @@ def shown(value: float, code: str, *, from_1904: bool = False) -> str | int | fl
 def plain(value: float) -> int | float:
     """A figure without the noise of binary fractions; a whole figure as an integer."""
     return int(value) if abs(value) < 1e15 and value == int(value) else float(f"{value:.15g}")
+
+
+def with_cents(figure: float, places: int) -> str:
+    """A figure without its sign, with zeros up to so many decimals: 64.80. No decimal is rounded away."""
+    text = f"{abs(figure):.15g}"
+    return f"{abs(figure):.{places}f}" if len(text.partition(".")[2]) < places <= _CENTS and "e" not in text else text
 
 
 def _masked(figure: int, section: _Format) -> str:

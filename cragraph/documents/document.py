@@ -216,7 +216,7 @@ class Writer:
                 own = cells if line == text else ()
                 self._write(line, "row", header=header if cells else "", apart=apart, cells=own, table=self._tables)
                 apart = False
-                for doubt in doubts:
+                for doubt in (*doubts, *table.doubts):
                     self.doubt(doubt)
 
     def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:

@@ -13,6 +13,7 @@ from zlib import crc32
 from cragraph.documents.clean import DEFAULT, Limits, clean, one_line
 from cragraph.documents.document import NOTHING, Draft, Writer, field_name, scalar, untaken
 from cragraph.documents.formats.plain import draft as plain_draft
+from cragraph.documents.table_text import is_value
 from cragraph.documents.tables import TABLE_ROWS, Columns
 from cragraph.errors import DocumentError
 from cragraph.language.cells import Span, written
@@ -27,6 +28,8 @@ TEXT_FIELDS: Final = ("text", "content", "body", "page_content", "contents", "pa
 SAMPLE: Final = 1_000  # rows of a large table that become passages
 GROUP: Final = 64  # records per group at most; about half of that on average
 LONGEST: Final = 256  # characters of a field's value at most; a longer value is text and no field
+_SHORT = 60  # characters of a cell of words
+_SENTENCE = re.compile(r"[.!?…][”\"')]*\s*$|\n")
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _FRACTION = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,18}")
 
@@ -43,7 +46,7 @@ class Record(NamedTuple):
     """A row by the names of its columns, with sentences of doubt about its reading.
 
     `number` is the row's number in the sheet, 0 if rows are numbered consecutively; `caption` is the line above its
-    table.
+    table; `above` marks a line that itself stands above a table.
     """
 
     number: int
@@ -51,6 +54,7 @@ class Record(NamedTuple):
     values: Mapping[str, Any]
     doubts: tuple[str, ...] = ()
     of_figures: tuple[str, ...] = ()
+    above: bool = False
 
 
 def record_drafts(
@@ -67,9 +71,13 @@ def record_drafts(
 
 
 def text_field(record: Mapping[str, Any]) -> str | None:
-    """The field with a record's body of text, None for a row of values."""
+    """The field with a record's body of text, None for a row of values: also one with a few words beside a figure."""
     by_name = {str(key).lower(): str(key) for key in record}
-    return next((by_name[n] for n in TEXT_FIELDS if n in by_name and isinstance(record[by_name[n]], str)), None)
+    body = next((by_name[n] for n in TEXT_FIELDS if n in by_name and isinstance(record[by_name[n]], str)), None)
+    if body and 0 < len(record[body]) < _SHORT and not _SENTENCE.search(record[body]):
+        others = (str(value) for key, value in record.items() if not str(key).lower().endswith("id"))
+        return None if any(map(is_value, others)) else body
+    return body
 
 
 def record_draft(record: Mapping[str, Any], body: str, limits: Limits = DEFAULT, reading: Reading = str) -> Draft:
@@ -190,6 +198,12 @@ def value_of(cell: str) -> Scalar:
     return float(cell) if _FRACTION.fullmatch(cell) else cell
 
 
+def _joined(parts: Iterable[Any]) -> str:
+    """The text of a message that is stored in parts, of which some have marks; empty for any other list."""
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    return "".join(map(str, texts)) if all(isinstance(text, str) for text in texts) else ""
+
+
 def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
     """Every non-empty leaf of nested data with its path; a list of scalars is one leaf."""
     if isinstance(value, Mapping):
@@ -198,6 +212,8 @@ def leaves(value: Any, name: str = "") -> Iterator[Leaf]:
     elif isinstance(value, list | tuple):
         if all(not isinstance(inner, Mapping | list | tuple) for inner in value):
             yield from leaves(", ".join(str(inner) for inner in value if inner is not None), name)
+        elif any(isinstance(inner, str) for inner in value) and (text := _joined(value)):
+            yield name, text
         else:
             for number, inner in enumerate(value, start=1):
                 yield from leaves(inner, f"{name}.{number}" if name else str(number))

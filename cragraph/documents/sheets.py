@@ -12,7 +12,17 @@ from cragraph.documents.cell_format import Amount
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Reading, Record, Scalar, grouped, record_draft, text_field
-from cragraph.documents.table_text import is_form, is_heading, is_number, is_year, pairs_of
+from cragraph.documents.table_text import (
+    in_section,
+    is_form,
+    is_heading,
+    is_number,
+    is_sum,
+    is_value,
+    is_year,
+    pairs_of,
+    section_name,
+)
 from cragraph.language.cells import MISSING
 
 _CURRENCY = re.compile(r"[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|INR|CAD|AUD)\b")
@@ -20,6 +30,7 @@ _LONGEST_AMOUNT = 24
 _WORDED = (Amount, str)
 _LINES_ABOVE = 5  # lines above a table at most; more lines are a list
 _HEADINGS = 4  # heading rows of a table at most
+_AHEAD = 40  # rows read ahead, to find the headings below other lines and the next section
 
 
 UNCALCULATED: Final = (
@@ -35,6 +46,7 @@ TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
 )
 TWO_HEADINGS: Final = "Two lines above these rows may name their columns; the second was taken."
+_LABELLED: Final = re.compile(r"[^:\d]{2,40}:\s*\S")
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
@@ -105,7 +117,8 @@ def sheet_drafts(
 
     Rows have their numbers in the sheet, or else consecutive ones; then even a single column has a name.
     """
-    for caption, group in groupby(_held_together(records(rows, limits, lists=by_place)), lambda record: record.caption):
+    every_row = _held_together(records(rows, limits, lists=by_place))
+    for (caption, _), group in groupby(every_row, lambda record: (record.caption, record.above)):
         first = next(group)
         every = chain([first], group)  # noqa: B031
         if body := text_field(first.values):
@@ -138,20 +151,21 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
 
     Rows that can only be headings, at the top of the sheet or after a blank row, with figures below, name the columns
     from there on. Lines of one cell above the first table, or directly above a later one, are its caption; other such
-    lines are rows. In a sheet of one column, rows have no column name with `lists`; without it the first row is the
-    name.
+    lines are rows. Lines of labels and values above the first table are rows of their own. In a sheet of one column,
+    rows have no column name with `lists`; without it the first row is the name.
     """
     source = iter(rows)
-    ahead: deque[SheetRow] = deque()
+    read: deque[SheetRow] = deque()
     names: dict[int, str] = {}
+    sections = _Sections()
     form, doubts, whole = list[int](), tuple[str, ...](), None
     caption, above, fresh, number = "", list[SheetRow](), True, 0
     while True:
-        while len(ahead) <= _HEADINGS and (following := next(source, None)) is not None:
-            ahead.append(following)
-        if not ahead:
+        read.extend(islice(source, _AHEAD - len(read)))
+        if not read:
             break
-        row = ahead.popleft()
+        row = read.popleft()
+        ahead = [*islice(read, _HEADINGS)]
         blank = not row.cells or row.number > number + 1
         number = row.number
         if blank:
@@ -161,9 +175,21 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
                 above = []
         if not row.cells:
             continue
+        if fresh and not names and (pairs := _lines_above([row, *read])):
+            for line in [row, *(read.popleft() for _ in range(pairs.rows - 1))]:
+                number = line.number
+                if len(line.cells) == 1 and not _LABELLED.match(str(*line.cells.values())):
+                    above.append(line)
+                elif line.cells:
+                    yield _told(line, pairs.doubts)
+            doubts = pairs.doubts
+            continue
         column = not lists and number == 1 and len(row.cells) == 1 and all(0 in one.cells for one in ahead)
         if column and ahead and is_heading([*map(str, row.cells.values())]) and all(len(o.cells) < 2 for o in ahead):
             names, fresh = _names([row]), False
+            continue
+        if fresh and names and whole and sections.begins(row, read, names, first=False, apart=blank):
+            fresh, above = False, []
             continue
         count = _heading_rows(row, ahead, known=bool(names)) if fresh else 0
         over = fresh and count < 2 and _is_line_above(row, ahead)
@@ -172,18 +198,22 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
             continue
         if fresh and (starts := _side_by_side(row, ahead)):
             beside = [*above, row]
-            while ahead and ahead[0].cells and ahead[0].number == beside[-1].number + 1:
-                beside.append(ahead.popleft())
-                ahead.extend(islice(source, 1))
+            while read and read[0].cells and read[0].number == beside[-1].number + 1:
+                beside.append(read.popleft())
+                read.extend(islice(source, 1))
             above, number = [], beside[-1].number
             for first, last in pairwise([*starts, max(max(one.cells) for one in beside) + 1]):
                 yield from records((_part(one, first, last) for one in beside), limits, lists=lists)
             continue
         form = form or (_form([row, *ahead]) if fresh and not names else [])
         if count and not form:
-            headings = [row, *(ahead.popleft() for _ in range(count - 1))]
-            names, number, whole = _names(headings), headings[-1].number, None
-            caption, above, fresh = " · ".join(str(text) for one in above for text in one.cells.values()), [], False
+            headings = [row, *(read.popleft() for _ in range(count - 1))]
+            names, number, whole, sections = _names(headings), headings[-1].number, None, _Sections()
+            labelled = [one for one in above if len(one.cells) == 1 and _LABELLED.match(_texts(one)[0])]
+            labelled = labelled if len(labelled) > 1 else []
+            yield from (_told(one, ()) for one in labelled)
+            titles = [text for one in above if one not in labelled for text in _texts(one)]
+            caption, above, fresh = " · ".join(titles), [], False
             continue
         yield from (_record(one, {}, caption) for one in above)
         above, fresh = [], False
@@ -192,11 +222,127 @@ def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> 
             cells = [str(row.cells.get(column, "")) for column in form]
             yield _record(row, {}, caption)._replace(values=dict(pairs_of(cells)))
             continue
+        if names and sections.begins(row, read, names, first=whole is None, apart=blank):
+            continue
         whole = whole or row
         row = _labelled(row, whole) if names and (row.spans or min(row.cells) > min(whole.cells)) else row
-        record = _record(row, names, caption)
+        record = sections.within(_record(row, names, caption), row, read, names)
         yield record._replace(doubts=(*record.doubts, *doubts)) if doubts else record
     yield from (_record(one, {}, caption) for one in above)
+
+
+class _Lines(NamedTuple):
+    """The number of lines above the headings of a table, with doubts about them."""
+
+    rows: int
+    doubts: tuple[str, ...] = ()
+
+
+def _lines_above(rows: Sequence[SheetRow]) -> _Lines | None:
+    """The lines at the top of a sheet that stand above headings with more cells; None if the first row may be the
+    headings, or all lines are titles."""
+    if _form(rows):
+        return None
+    places = range(1, len(rows) - 1)
+    return next(filter(None, (_lines_to(rows, at, wider=wider) for wider in (True, False) for at in places)), None)
+
+
+def _lines_to(rows: Sequence[SheetRow], at: int, *, wider: bool) -> _Lines | None:
+    """The rows before row `at` as lines above it if it names the columns of a table. It has more cells than each of
+    them, or else (`wider` is false) each has a figure or a date behind a label."""
+    heads, first, above = rows[at], rows[at + 1], [row for row in rows[:at] if row.cells]
+    texts, width = _texts(heads), max(len(row.cells) for row in above)
+    if not 1 < len({*texts}) == len(texts) or width < 2 or len(first.cells) < 2 or any(map(is_value, texts)):
+        return None
+    if not (len(texts) > width if wider else all(map(_is_pairs, above)) and _has_values_below(rows[at:])):
+        return None
+    if not is_heading(texts) or _heading_rows(rows[0], rows[1:], known=False) > 1:
+        return None
+    column = [str(value) for row in above for value in [*row.cells.values()][1:2]]
+    figures = len(column) > 1 and not is_value(column[0]) and all(map(is_number, column[1:]))
+    apart = heads.number > above[-1].number + 1
+    sure = is_value(column[0]) or any(len(row.cells) == 1 for row in above[1:])
+    if (figures and (apart or len(column) > 2)) or not (sure or _has_values_below(rows[at:])):
+        return None
+    return _Lines(at, () if wider or sure else (TWO_HEADINGS,))
+
+
+def _is_pairs(row: SheetRow) -> bool:
+    """Whether a row is labels and values in turn, with a figure or a date among the values."""
+    texts = _texts(row)
+    return len(texts) < 2 or (any(map(is_value, texts[1::2])) and not any(map(is_value, texts[::2])))
+
+
+def _has_values_below(rows: Sequence[SheetRow]) -> bool:
+    """Whether a column has figures or dates in all rows below the first one, up to a blank row."""
+    below = [*takewhile(lambda row: row.cells, rows[1:])]
+    return any(all(is_value(str(row.cells.get(column, ""))) for row in below) for column in rows[0].cells)
+
+
+def _told(row: SheetRow, doubts: tuple[str, ...]) -> Record:
+    """A line of labels and values as a record."""
+    texts = _texts(row)
+    if len(texts) == 1:
+        label, _, value = texts[0].partition(":")
+        texts = [label, value.strip()]
+    elif len(texts) % 2 or not _is_pairs(row):
+        texts = [texts[0], " ".join(texts[1:])]
+    return Record(row.number, "", dict(pairs_of(texts)), doubts, above=True)
+
+
+class _Sections:
+    """The section that rows belong to: a text alone in a row above them."""
+
+    def __init__(self) -> None:
+        self._row: SheetRow | None = None
+        self._sums: set[str] = set()
+        self._known = self._closed = False
+
+    def begins(
+        self, row: SheetRow, ahead: Sequence[SheetRow], names: Mapping[int, str], *, first: bool, apart: bool
+    ) -> bool:
+        """Whether a row begins a section: alone in the first column, with fuller rows below.
+
+        A merged row or one after a blank row does; else one directly below the headings, if another follows, and such
+        rows from then on.
+        """
+        if apart and not first:
+            self._row = None
+        if not _is_alone(row, names) or not ahead or len(ahead[0].cells) < 2 or ahead[0].number != row.number + 1:
+            return False
+        if apart and _heading_rows(ahead[0], [*islice(ahead, 1, _HEADINGS)], known=True):
+            return False  # the title of another table
+        sure = row.spans.get(min(row.cells), 1) >= len(names) or (apart and not first)
+        if first and not sure:
+            alone = [_is_alone(one, names) for one in takewhile(lambda one: one.cells, ahead)]
+            sure = any(alone) and not alone[-1] and not any(a and b for a, b in pairwise(alone))
+        self._known = self._known or sure
+        if self._known:
+            self._row, self._closed = row, False
+        return self._known
+
+    def within(self, record: Record, row: SheetRow, ahead: Sequence[SheetRow], names: Mapping[int, str]) -> Record:
+        """A record with its section: in the column of the section's row if the record has no value there."""
+        if not self._row or not record.values:
+            return record
+        [(column, section)] = self._row.cells.items()
+        label = str(next(iter(record.values.values())))
+        own = "" if self._closed else str(section)
+        if is_sum(label):
+            last = bool(ahead) and _is_alone(ahead[0], names)
+            own = in_section(label, own, self._sums, closed=self._closed, last=last)
+            self._closed = True
+        if not own:
+            return record
+        name = names.get(column, "")
+        if name and column not in row.cells:
+            return record._replace(values={name: own, **record.values})
+        return record._replace(values={**record.values, section_name(record.values): own})
+
+
+def _is_alone(row: SheetRow, names: Mapping[int, str]) -> bool:
+    """Whether a row has only words in the first column of a table of three or more."""
+    return len(names) > 2 and [*row.cells] == [min(names)] and not is_value(str(row.cells[min(names)]))
 
 
 def _texts(row: SheetRow) -> list[str]:
@@ -234,7 +380,7 @@ def _form(rows: Sequence[SheetRow]) -> list[int]:
     filled = [*takewhile(lambda row: row.cells, rows)]
     columns = sorted({column for row in filled for column in row.cells})
     grid = [[str(row.cells.get(column, "")) for column in columns] for row in filled]
-    form = is_form(grid) and (grid[0][0].endswith(":") or not is_heading(grid[0]))
+    form = is_form(grid) and (grid[0][0].endswith(":") or any(map(is_value, grid[0])))
     return columns if form and len(grid) > 1 else []
 
 

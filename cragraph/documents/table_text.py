@@ -1,11 +1,12 @@
 """Tables as lines of text, each cell with the heading of its column: `Revenue | 2023: 394 | 2022: 383`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Final
 
-from cragraph.language.cells import SEPARATOR, Span, written
+from cragraph.language.cells import SEPARATOR, Span, day_of, written
 from cragraph.language.lexicon import YEAR
 from cragraph.language.markers import RAISED
 
@@ -20,7 +21,13 @@ _NAMED = re.compile(
     rf"\b{YEAR}\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{{1,2}},?$|^q[1-4]\b", re.I
 )
 _DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
 _MONEY = re.compile(r"\d[.,]\d|[$%]")
+_TO_FILL_IN = re.compile(r"[_\s]{2,}|[.…\s]{4,}")
+_COUNTED = re.compile(r"^\(?\d{1,2}[a-z]?[.)]+\s|\s?\d{1,2}$")  # numbers of labels: 3. Street, Address 2
+_VALUE = re.compile(r"[+(]?\d(?!\d*(?:st|nd|rd|th)\b)|\S+@\S|[$€£¥]\s?\d")
+_SUM = re.compile(r"(?:grand |overall |sub-?)?(?:total|sum)\b|(?:zwischen|gesamt)?summe\b|gesamt\b", re.I)
+TWO_READINGS: Final = "The cells of these rows may be labels and values in turn, or headings with values below them."
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,8 @@ class TextTable:
     caption: str = ""
     names: Sequence[str] = ()
     pairs: bool = False  # whether the cells of a row are labels and values in turn
+    sections: Sequence[str] = ()  # for each row the text alone in a row above it; a row of such a text has its own
+    doubts: Sequence[str] = ()
 
 
 def is_number(cell: str) -> bool:
@@ -43,6 +52,11 @@ def is_number(cell: str) -> bool:
 def is_year(cell: str) -> bool:
     """Whether a cell is a year: a heading although it is a number."""
     return bool(_YEAR.match(cell.strip()))
+
+
+def is_value(text: str) -> bool:
+    """Whether a text is a figure, a date, or begins as one: no heading and no label."""
+    return not is_year(text) and (is_number(text) or bool(_VALUE.match(text.strip())))
 
 
 def is_period(text: str) -> bool:
@@ -59,16 +73,22 @@ def is_heading(row: Sequence[str]) -> bool:
 def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> TextTable:
     """A table of the non-empty rows. The first `marked` rows are headings; else the first row if it can be one, and the
     second too if it divides the first row's names. A single text above the headings is a caption."""
+    grid = [["" if _TO_FILL_IN.fullmatch(cell) else cell for cell in row] for row in grid]
     rows = [row for row in grid if any(row)]
     marked = sum(any(row) for row in grid[:marked])
     if not marked and is_form(rows):
-        return TextTable(rows, caption=caption, pairs=True)
+        return TextTable(rows, caption=caption, pairs=True, sections=_sections_of_form(rows))
     if len(rows) > 2 > marked and {*rows[0]} - {""} == {rows[0][0]} and len({*rows[1]}) > 2 and is_heading(rows[1]):
         caption, rows, marked = f"{caption} {rows[0][0]}".strip(), rows[1:], 0
     marked = marked or int(len(rows) > 1 and is_heading(rows[0]))
     if marked == 1 and (upper := _upper_headings(rows)):
         marked, rows[0] = 2, upper
-    return TextTable([*rows[:marked], *_labels_first(rows[marked:])], headers=marked, caption=caption)
+    body = [*_labels_first(rows[marked:])]
+    unsure = marked == 1 == len(body) and len(rows[0]) == 4 and _may_be_pairs(rows)
+    sections = [*[""] * marked, *sections_of(body)] if marked else ()
+    return TextTable(
+        [*rows[:marked], *body], marked, caption, sections=sections, doubts=(TWO_READINGS,) if unsure else ()
+    )
 
 
 def table_of_tabs(lines: Sequence[str]) -> TextTable | None:
@@ -84,25 +104,105 @@ def table_of_tabs(lines: Sequence[str]) -> TextTable | None:
 
 
 def is_form(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are labels and values in turn, one or two pairs a row: most labels end in a colon, or the values
-    have figures in one row and words in another."""
+    """Whether rows are labels and values in turn: most labels end in a colon, no value is filled in, or the values are
+    none of a column of one kind under a heading."""
     width = max(map(len, rows), default=0)
-    labels = [label for row in rows for label in row[::2] if label]
-    if width not in (2, 4) or len({*labels}) < len(labels) or any(map(is_number, labels)):
+    if width not in (2, 4, 6):
+        return False
+    lines = [_paired(row) for row in rows if width == 2 or sum(map(bool, row)) > 1]
+    parts = accumulate(width > 2 and bool(row[0]) and not any(row[1:]) for row in rows)
+    pairs = [(part, label) for part, row in zip(parts, rows, strict=True) for label, _ in _paired(row) if label]
+    labels = [label for _, label in pairs]
+    if len({*pairs}) < len(pairs) or any(map(is_number, labels)):
         return False
     if 2 * sum(label.endswith(":") for label in labels) > len(labels):
         return True
-    values = [[row[n] for row in rows[1:] if n < len(row) and row[n]] for n in range(1, width, 2)]
-    mixed = all(len({_DIGIT.search(value) is None for value in column}) > 1 for column in values)
-    if width == 4:
-        return mixed and not _DIGIT.search("".join(labels))
-    return mixed and any(len(value.split()) > 1 or "@" in value for value in values[0] if not _DIGIT.search(value))
+    columns = [[line[n][1] for line in lines if n < len(line)] for n in range(width // 2)]
+    mixed = all(len({_DIGIT.search(value) is None for value in column[1:] if value}) > 1 for column in columns)
+    if width == 2:
+        values = [value for value in columns[0][1:] if value and not _DIGIT.search(value)]
+        return mixed and any(len(value.split()) > 1 or "@" in value for value in values)
+    if len(lines) < 2 or any(_DIGIT.search(_COUNTED.sub("", label)) for label in labels):
+        return False
+    return mixed or not any(map(any, columns)) or _are_values(columns)
+
+
+def _paired(row: Sequence[str]) -> list[tuple[str, str]]:
+    """The labels and values of a row, a merged cell once."""
+    cells = [cell for n, cell in enumerate(row) if not (n and cell and cell == row[n - 1])]
+    return [*zip(cells[::2], [*cells[1::2], ""], strict=False)]
+
+
+def _are_values(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the first cells of columns are values like the cells below them, and no headings of amounts."""
+    amounts = [any(column[1:]) and all(map(_is_amount, filter(None, column[1:]))) for column in columns]
+    firsts = [column[0] if column else "" for column in columns]
+    if all(amounts) or any(is_all and not _VALUE.match(first) for is_all, first in zip(amounts, firsts, strict=True)):
+        return False
+    if any(is_all and _is_amount(first) for is_all, first in zip(amounts, firsts, strict=True)):
+        return False  # records without headings
+    return any(map(is_value, firsts))
+
+
+def _is_amount(cell: str) -> bool:
+    return bool(_DIGIT.search(cell)) and not _LETTER.search(cell) and not day_of(cell)
+
+
+def _may_be_pairs(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether cells are all words, each another: nothing in them tells headings from values."""
+    cells = [cell for row in rows for cell in row]
+    return all(cells) and len({*cells}) == len(cells) and not any(map(_DIGIT.search, cells))
 
 
 def pairs_of(row: Sequence[str]) -> list[tuple[str, str]]:
     """The labels and values of a row of a form."""
-    pairs = zip(row[::2], [*row[1::2], ""], strict=False)
-    return [(label.rstrip(" :"), value) for label, value in pairs if label or value]
+    return [(label.rstrip(" :"), value) for label, value in _paired(row) if label or value]
+
+
+def _sections_of_form(rows: Sequence[Sequence[str]]) -> list[str]:
+    """For each row of a form the text alone in a row above it, if a label stands in several rows; else empty."""
+    labels = [label for row in rows for label, value in _paired(row) if label and value]
+    section, found = "", list[str]()
+    for row in rows:
+        section = section if any(row[1:]) else row[0]
+        found.append(section if len({*labels}) < len(labels) else "")
+    return found
+
+
+def sections_of(rows: Sequence[Sequence[str]]) -> list[str]:
+    """For each row the section it belongs to; empty for none. The rows are all below the headings.
+
+    A section is a first cell alone in its row. The first row is one, and at least another; rows follow each.
+    """
+    alone = [len(row) > 2 and bool(row[0]) and not any(row[1:]) and not is_number(row[0]) for row in rows]
+    if not alone or not alone[0] or sum(alone) < 2 or alone[-1] or any(a and b for a, b in pairwise(alone)):
+        return [""] * len(rows)
+    found, sums, section, closed = list[str](), set[str](), "", False
+    for n, row in enumerate(rows):
+        if alone[n]:
+            section, closed = row[0], False
+        own = section
+        if is_sum(row[0]):
+            own, closed = in_section(row[0], section, sums, closed=closed, last=alone[n + 1 : n + 2] == [True]), True
+        found.append("" if closed and not is_sum(row[0]) else own)
+    return found
+
+
+def is_sum(label: str) -> bool:
+    """Whether a row's label names a sum."""
+    return bool(_SUM.match(label.strip()))
+
+
+def in_section(label: str, section: str, sums: set[str], *, closed: bool, last: bool) -> str:
+    """The section of a sum, empty for the sum of all sections.
+
+    The first sum of a section is its own if the next section follows it, or if an earlier section had one with the same
+    label; these are gathered in `sums`.
+    """
+    if closed or not (last or label.casefold() in sums):
+        return ""
+    sums.add(label.casefold())
+    return section
 
 
 def _labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
@@ -171,7 +271,9 @@ def row_lines(table: TextTable, *, labelled: bool | None = None) -> Iterator[tup
     column is a label if the other columns hold amounts, or if it has no heading.
     """
     if table.pairs:
-        yield from (written((label, value or label, not value) for label, value in pairs_of(row)) for row in table.rows)
+        for row, section in zip(table.rows, table.sections, strict=True):
+            pairs = [*pairs_of(row), *([("Section", section)] if section and any(row[1:]) else [])]
+            yield written((label, value or label, not value) for label, value in pairs)
         return
     names = column_names(table)
     body = table.rows[table.headers :]
@@ -181,8 +283,18 @@ def row_lines(table: TextTable, *, labelled: bool | None = None) -> Iterator[tup
     if labelled is None:
         others = [cell for row in body for cell in row[1:] if cell.strip()]
         labelled = not names or not names[0] or sum(map(is_number, others)) * 2 > len(others) > 0
-    for row in body:
-        yield row_line(row, names, bare_first=labelled)
+    sections = table.sections[table.headers :] or [""] * len(body)
+    for row, section in zip(body, sections, strict=True):
+        if section == row[0] and not any(row[1:]):
+            yield " ".join(section.split()), ()
+            continue
+        own = [*row, *[""] * (len(names) - len(row)), section] if section else row
+        yield row_line(own, [*names, section_name(names)], bare_first=labelled)
+
+
+def section_name(names: Collection[str]) -> str:
+    """The name of the column of sections in a table with these columns."""
+    return next(name for name in ("Section", "Section of the table", "") if name not in names)
 
 
 def row_line(row: Sequence[str], names: Sequence[str], *, bare_first: bool) -> tuple[str, tuple[Span, ...]]:

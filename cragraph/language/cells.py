@@ -34,6 +34,7 @@ MEANINGS: Final = tuple(tuple(map(stem, line.split())) for line in LEXICON["colu
 _LONE: Final = frozenset({"c", "f"})  # degrees, behind a measured thing
 _LETTERS: Final = frozenset({"m", "g", "l", "h"})  # units in brackets, behind a bar, or behind the measured thing
 _MEASURED: Final = listed(LEXICON["heading_units"]["measured"])
+_TIMED: Final = listed(LEXICON["heading_units"]["timed"])
 _IN_BRACKETS: Final = re.compile(r"\s*[(\[](?:in )?([^()\[\]]{1,12})[)\]]\s*$", re.I)
 
 
@@ -68,6 +69,8 @@ def read_header(name: str) -> Header:
         unit = "°" + last.upper()
     elif last in _LETTERS and not (len(words) > 1 and ("_" in bars[-1] or words[-2].lower() in _MEASURED)):
         unit = ""
+    elif last == "min" and not (len(words) > 1 and words[-2].lower() in _TIMED):
+        unit = ""  # "Min" may be the least of something
     if not unit or (len(words) > 1 and words[-2].lower() in ("per", "a", "each")):
         return Header(_plain(name), "")
     if len(words) == 1:

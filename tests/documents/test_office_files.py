@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from cragraph.documents import load, split
-from lab.benchmarks.files.__main__ import ask
-from lab.benchmarks.files.grids import CASES as GRIDS
-from lab.benchmarks.files.office import CASES
+from lab.benchmarks.files.__main__ import CASES, ask
 from tests.support.cases import cases
 
 READ = dict(cases("documents/office_files", "read"))
 
-BY_NAME = {case.name: case for case in (*CASES, *GRIDS)}
+BY_NAME = {case.name: case for case in CASES}
 
 
 @pytest.mark.parametrize("name", READ)

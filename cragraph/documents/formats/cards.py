@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from cragraph.documents.clean import Limits, read_text
-from cragraph.documents.document import Draft
+from cragraph.documents.clean import DEFAULT, Limits, read_text
+from cragraph.documents.document import Draft, Writer
+from cragraph.documents.formats.html import write
 from cragraph.documents.records import record_drafts
 from cragraph.errors import DocumentError
 
@@ -29,6 +30,12 @@ _DAYS: Final = {
     "SU": "Sunday",
 }  # fmt: skip
 _EVERY: Final = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year", "HOURLY": "hour"}
+_PAGE: Final = "X-ALT-DESC"  # the description as a page of HTML
+_MARKUP: Final = re.compile(
+    r"</?(?:p|br|b|i|u|a|ul|ol|li|div|span|strong|em|table|tr|td|th|h[1-6]|html|body|font|hr|img)(?:\s[^<>]*)?/?>"
+    r"|&(?:amp|nbsp|lt|gt|quot|#\d{1,5});", re.I
+)  # fmt: skip
+_BLOCK: Final = re.compile(r"<(?:br|p|div|li|tr|html)\b", re.I)
 _ESCAPED: Final = re.compile(r"\\([\\;,nN])")
 
 
@@ -49,20 +56,29 @@ def read(path: Path, limits: Limits) -> Iterator[Draft]:
 def _records(text: str) -> Iterator[dict[str, Any]]:
     open_: list[str] = []
     record: dict[str, Any] = {}
+    page = name = ""
     for one in _properties(text):
         if one.name == "BEGIN":
             open_.append(one.value.strip().upper())
             if open_[-1] in _KINDS:
-                record = {}
+                record, page, name = {}, "", ""
         elif one.name == "END":
             kind = open_.pop() if open_ else ""
             if kind in _KINDS and record:
-                yield record
+                if page:
+                    record.setdefault("Description", page)
+                yield {"Name": name, **record} if kind == "VCARD" and name and "Name" not in record else record
+        elif open_ and open_[-1] in _KINDS and one.name == _PAGE:
+            page = _plain(one.value)
+        elif open_ and open_[-1] == "VCARD" and one.name == "N":
+            parts = [_plain(part) for part in re.split(r"(?<!\\);", one.value.strip())][:5]
+            last, first, *rest = [*parts, "", "", "", "", ""][:5]
+            name = " ".join(filter(None, (rest[1], first, rest[0], last, rest[2])))
         elif open_ and open_[-1] in _KINDS and one.name in _NAMES and (value := _value_text(one)):
-            name = _NAMES[one.name]
+            field = _NAMES[one.name]
             if one.name in ("TEL", "ADR", "EMAIL") and (kinds := _kinds(one)):
-                name = f"{name} ({kinds})"
-            record[name] = f"{record[name]}, {value}" if name in record else value
+                field = f"{field} ({kinds})"
+            record[field] = f"{record[field]}, {value}" if field in record else value
             if "TZID" in one.about and one.name == "DTSTART":
                 record["Time zone"] = one.about["TZID"].strip('"')
         if one.name == "DTEND" and open_[-1:] == ["VEVENT"] and re.fullmatch(r"\d{8}", one.value.strip()):
@@ -75,7 +91,7 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
 
 def _properties(text: str) -> Iterator[_Property]:
     """The lines of a file, with folded lines joined."""
-    lines = re.sub(r"\n[ \t]", "", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    lines = re.sub(r"(?<!=)\n[ \t]", "", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -116,11 +132,16 @@ def _value_text(one: _Property) -> str:
     if one.name in ("ADR", "ORG"):
         parts = (_plain(part) for part in re.split(r"(?<!\\);", value))
         return ", ".join(filter(None, parts))
-    return _plain(value)
+    return _plain(re.sub(r"(?i)^tel:", "", value) if one.name == "TEL" else value)
 
 
 def _plain(value: str) -> str:
-    return _ESCAPED.sub(lambda sign: "\n" if sign[1] in "nN" else sign[1], value).strip()
+    text = _ESCAPED.sub(lambda sign: "\n" if sign[1] in "nN" else sign[1], value).strip()
+    if not _MARKUP.search(text):
+        return text
+    writer = Writer()
+    write(text.replace("\n", "<br>") if not _BLOCK.search(text) else text, writer, DEFAULT)
+    return writer.draft().text
 
 
 def _kinds(one: _Property) -> str:

@@ -1,6 +1,7 @@
 """JSON and JSON lines: objects of a list are read as records, anything else as `path: value` lines."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from cragraph.documents.clean import Limits, encoding_of, read_text
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.records import leaves, line_of, record_draft, record_drafts, text_field
 from cragraph.documents.sheets import put
+from cragraph.documents.table_text import is_heading
 from cragraph.errors import DocumentError
 
 
@@ -59,11 +61,18 @@ def _without_records(value: Any, name: str, lists: dict[str, Sequence[Mapping[st
 
 
 def _framed(value: Any) -> Any:
-    """The rows of a table that is stored column by column, or as names and rows, as data frames are."""
+    """The rows of a table that is stored column by column, or as names and rows, as data frames are, or as a list of
+    rows with the names in the first."""
+    if isinstance(value, list) and len(value) > 1 and all(isinstance(row, list) for row in value):
+        names, width = value[0], len(value[0])
+        texts = all(isinstance(name, str) and name.strip() for name in names) and is_heading(names)
+        differ = any(not isinstance(cell, str) for row in value[1:] for cell in row)
+        if texts and differ and 1 < width == len({*names}) and all(len(row) == width for row in value):
+            return _framed({"columns": names, "data": value[1:]})
     if not isinstance(value, Mapping):
         return value
-    names, rows = value.get("columns"), value.get("data")
-    if isinstance(names, list) and isinstance(rows, list) and value.keys() <= {"columns", "data", "index"}:
+    names, rows = value.get("columns"), value.get("data", value.get("rows"))
+    if isinstance(names, list) and isinstance(rows, list) and value.keys() <= {"columns", "data", "rows", "index"}:
         told = [" ".join(map(str, name)) if isinstance(name, list) else str(name) for name in names]
         if all(isinstance(row, list) and len(row) <= len(told) for row in rows):
             framed: list[dict[str, Any]] = [{} for _ in rows]
@@ -80,8 +89,12 @@ def _framed(value: Any) -> Any:
 
 
 def _listed(value: Any, name: str) -> Any:
-    """The value; an object whose values are all objects becomes a list of them, with the key as `name`."""
+    """The value; an object whose values are all objects with keys in common becomes a list of them, with the key as
+    `name`."""
     if not isinstance(value, Mapping) or len(value) < 2 or not all(isinstance(own, Mapping) for own in value.values()):
+        return value
+    keys = Counter(key for own in value.values() for key in own)
+    if not all(any(keys[key] > 1 for key in own) for own in value.values() if own):
         return value
     return [{name: key, **own} for key, own in value.items()]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from cragraph.documents.cell_format import Amount, plain
+from cragraph.documents.cell_format import Amount, plain, with_cents
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading, Writer
 from cragraph.documents.formats.docx import UNDECIDED, counted, in_margins
@@ -312,7 +312,9 @@ def _value(cell: Any) -> Scalar | None:
             return text
         shown = _FIGURE.fullmatch(text)
         before, after = (shown[1], shown[2]) if shown else ("", cell.get(f"{_OFFICE}currency", ""))
-        if not (before or after):
+        cents = re.search(r"\d[.,](\d{1,2})\D*$", text)
+        if not (before or after or cents):
             return figure
-        return Amount(figure, f"{before}{figure}{' ' * after[:1].isalpha()}{after}".replace(f"{before}-", f"-{before}"))
+        told = with_cents(figure, len(cents[1]) if cents else 0)
+        return Amount(figure, f"{'-' * (figure < 0)}{before}{told}{' ' * after[:1].isalpha()}{after}")
     return text or None
