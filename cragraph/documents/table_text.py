@@ -83,7 +83,7 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
     marked = marked or int(len(rows) > 1 and is_heading(rows[0]))
     if marked == 1 and (upper := _upper_headings(rows)):
         marked, rows[0] = 2, upper
-    body = [*_labels_first(rows[marked:])]
+    body = [*labels_first(rows[marked:])]
     unsure = marked == 1 == len(body) and len(rows[0]) == 4 and _may_be_pairs(rows)
     sections = [*[""] * marked, *sections_of(body)] if marked else ()
     return TextTable(
@@ -205,7 +205,7 @@ def in_section(label: str, section: str, sums: set[str], *, closed: bool, last: 
     return section
 
 
-def _labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+def labels_first(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
     """The rows; if the label of a sum stands in a column of figures left of the sum, it is moved to the first
     column."""
     whole = next((row for row in rows if row[0]), [])

@@ -199,6 +199,49 @@ _DESCRIBED = (
     ),
 )  # fmt: skip
 
+_INVOICE = (
+    (18, 11, [(72, "Item"), (200, "Qty"), (260, "Price"), (340, "Amount")]),
+    (18, 11, [(72, "Rope 10 mm"), (200, "20"), (260, "1.80"), (340, "36.00")]),
+    (18, 11, [(72, "Shackle"), (200, "6"), (260, "4.50"), (340, "27.00")]),
+    (18, 11, [(72, "Fender"), (200, "2"), (260, "18.00"), (340, "37.00")]),
+)
+_SENDER = ("Harbour Chandlery", "12 Quay Street", "Port Ellen PA42 7DX")
+_SENT = ("Invoice 2024-117", "Date 3 May 2024", "Due 17 May 2024")
+_BILLED = (("Bill to:", "Ship to:"), ("Ottilie Brandt", "Brandt Boats"), ("Arden", "Slip 4"))
+_LETTERHEADS = (
+    Case(
+        "an address above a table in a PDF: bill to and ship to",
+        _placed("a.pdf", *((14, 11, [(72, one), (400, other)]) for one, other in _BILLED), *_INVOICE),
+        "What is the amount of the item Shackle?",
+        r"27\.00",
+        r"Brandt|Slip",
+    ),
+    Case(
+        "an address above a table in a PDF: the sender left, the invoice right",
+        _placed("b.pdf", *((14, 11, [(72, one), (290, other)]) for one, other in zip(_SENDER, _SENT, strict=True)),
+                *_INVOICE),
+        "What is the price of the item Fender?",
+        r"18\.00",
+        r"Invoice|Quay",
+    ),
+    Case(
+        "an address above a table in a PDF: at the right",
+        _placed("c.pdf", *((14, 11, [(430, one)]) for one in _SENDER), *_INVOICE),
+        "What is the amount of the item Rope 10 mm?",
+        r"36\.00",
+        r"Harbour|Port",
+    ),
+    Case(
+        "an address above a table in a PDF: totals at the right below it",
+        _placed("d.pdf", *((14, 11, [(72, one)]) for one in _SENDER), *_INVOICE,
+                (18, 11, [(260, "Subtotal"), (340, "100.00")]), (18, 11, [(260, "VAT 20%"), (340, "20.00")]),
+                (18, 11, [(260, "Total due"), (340, "120.00")])),
+        "What is the total due?",
+        r"120\.00",
+        r"Price: Total",
+    ),
+)  # fmt: skip
+
 
 def _sheet(name: str, rows: Sequence[Sequence[object]]) -> Write:
     """A workbook of one sheet of these rows."""
@@ -521,5 +564,6 @@ _RIGHTWARD = (
 )
 
 CASES: tuple[Case, ...] = (
-    *_TABBED, *_COLUMNS, *_DESCRIBED, *_BESIDE, *_ABOVE, *_ATTACHED, *_HEADS, *_FORMS, *_TOTALS, *_RIGHTWARD,
+    *_TABBED, *_COLUMNS, *_DESCRIBED, *_LETTERHEADS, *_BESIDE, *_ABOVE, *_ATTACHED, *_HEADS, *_FORMS, *_TOTALS,
+    *_RIGHTWARD,
 )  # fmt: skip

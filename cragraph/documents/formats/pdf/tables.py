@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cragraph.documents.formats.pdf.words import Line, PageCell, Segment
-from cragraph.documents.table_text import TextTable, column_names, is_number, is_period, is_year
+from cragraph.documents.table_text import TextTable, column_names, is_number, is_period, is_year, labels_first
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
@@ -82,8 +82,9 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
         columns = columns_of([line.cells for line in lines[first:last] if len(line.cells) > 1])
         if len(columns) < 2:
             continue
+        start = _without_blocks(lines, start, end, columns)
         head = [_heading(line.cells, columns) for line in lines[start:end]]
-        table = TextTable([*head, *_body(lines[end:last], columns)], headers=len(head))
+        table = TextTable([*head, *labels_first(_body(lines[end:last], columns))], headers=len(head))
         pairs = zip(columns[1:], above[0][1:], strict=False)
         if head:
             above = columns, column_names(table)
@@ -147,6 +148,31 @@ def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int,
         if start < below:
             return start, below
     return first, first
+
+
+def _without_blocks(lines: Sequence[Line], start: int, end: int, columns: Columns) -> int:
+    """The first heading line; lines of an address above complete headings are none."""
+    for number in range(end - 1, start, -1):
+        names, above = lines[number].cells, lines[start:number]
+        complete = names[0].x0 < columns[1][0] and len(names) >= min(len(columns), LEAST_ROWS)
+        if complete and (_is_block(above, names, columns[0][0]) or all(_is_beside(line, names) for line in above)):
+            return number
+    return start
+
+
+def _is_block(lines: Sequence[Line], names: Sequence[PageCell], left: float) -> bool:
+    """Whether lines above the names of columns are blocks side by side, the first from the left edge of the table."""
+    if any(len(line.cells) < 2 or abs(line.cells[0].x0 - left) > SAME_LEFT for line in lines):
+        return False
+    lefts = [line.cells[1].x0 for line in lines]
+    level = max(lefts) - min(lefts) <= SAME_LEFT and all(abs(name.x0 - lefts[0]) > SAME_LEFT for name in names)
+    return (level and len(lines) > 1) or lines[0].cells[0].text.endswith(":")
+
+
+def _is_beside(line: Line, names: Sequence[PageCell]) -> bool:
+    """Whether a line of one cell goes on to the right of the last column, as the address in a letterhead does."""
+    cell, reach = line.cells[0], 2 * line.height
+    return len(line.cells) == 1 and cell.x1 > names[-1].x1 + reach and cell.x0 + cell.x1 > names[-1].x0 + names[-1].x1
 
 
 def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
