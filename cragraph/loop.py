@@ -53,6 +53,10 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
     kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
     compute = computing(parts) if searched and stored else None
     verify = Verify(parts.verifier, parts.quoting, compute, parts.chat)
+
+    def capable() -> bool:
+        return parts.chat is not None and parts.chat.worth.capable
+
     return {
         "retrieve": Retrieve(
             LazySearch(parts) if searched else None,
@@ -65,13 +69,17 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             parts.reranker,
             kept,
             kept if settings.multi_query else CAPABLE_K,
-            lambda: parts.chat is not None and parts.chat.worth.capable,
+            capable,
             parts.rows_of if searched and stored else None,
         ),
         "generate": Generate(parts.generator, compute, verify.quotation_first, parts.quoting),
         "verify": verify,
         "requery": Requery(
-            parts.query_writer, parts.unanswered, None if "query_writer" in parts.own else TargetedQueries(), searched
+            parts.query_writer,
+            parts.unanswered,
+            None if "query_writer" in parts.own else TargetedQueries(),
+            searched,
+            capable,
         ),
         "review": Review(),
         "finalize": Finalize(

@@ -19,7 +19,7 @@ class Requery:
     """Writes queries for the parts that the best attempt lacks.
 
     A model that declined or judged gives search words in the same reply, so that no call is spent on them. Otherwise
-    `writer` writes the queries of the first correction, and `embedded` all others.
+    a capable `writer` writes the queries of the first correction, and `embedded` all others.
     """
 
     writer: QueryWriter
@@ -27,6 +27,8 @@ class Requery:
     embedded: QueryWriter | None = None
     searches: bool = True
     """Whether there is a store or a retriever: without one, only the passages at hand can be read again."""
+    capable: Callable[[], bool] = lambda: True
+    """Whether the model of `writer` is capable: the queries of a small one find no more than embedded ones."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the queries that were not searched before; without any, what `retrieve` and `rerank` would find."""
@@ -55,7 +57,7 @@ class Requery:
             failed = sorted(counted, key=lambda verdict: verdict["support"])[:1]
         # A judging model has named what is wrong and open: no further call is needed. A second round of a model's
         # queries finds little that is new.
-        known = bool(judged) or len(state.attempts) > 1
+        known = bool(judged) or len(state.attempts) > 1 or not self.capable()
         writer = self.embedded if self.embedded is not None and known else self.writer
         notes.ran("query_writer", writer.name)
         queries = [q for q in writer(question, failed, gaps, notes, state.held) if q.strip()]
