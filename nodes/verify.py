@@ -167,7 +167,7 @@ class Verify:
         if written is not None:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
         elif quoted and anew is None:
-            showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft)
+            showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft, state.held)
         verification = self.verifier(
             question,
             draft,

@@ -47,6 +47,11 @@ _SEVERAL: Final = re.compile(r"^(?:list|name|give|show)\b|\b(?:all|each|every)\b
 _VERSION: Final = re.compile(r"\b(?:version|edition|rev(?:ision)?|v)[\s._-]?(\d{1,3})\b", re.I)
 _WHEN: Final = frozenset({"date", "quarter"})
 _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to)\b", re.I)
+TWIN: Final = 0.6
+"""Share of the words of the shorter of two sentences that must be in the other for both to say the same."""
+_SO_FAR: Final = frozenset(terms("already yet still now not never"))
+TWIN_WORDS: Final = 2  # words that they must have in common at least
+_LONG: Final = 3  # digits of a figure that is hardly by chance in two sentences
 _DATED_IN: Final = 2  # lines at the head of a document that may date it
 _LONGEST_HEAD: Final = 120  # characters of such a line at most
 
@@ -107,6 +112,9 @@ def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[
     """Whether another candidate gives a different answer for the same thing and time."""
     line = DENIES if question.kind is Kind.YES_NO else ANSWERS
     read = other.features.get("evidence", LEAST) > LEAST and other.score >= line
+    if _retracts(other, best) or _retracts(best, other):
+        return True
+    read = read or _twins(best, other)
     # Rows of the same label in two tables speak of different things.
     if not read or (best.candidate.is_row and other.candidate.is_row):
         return False
@@ -116,11 +124,27 @@ def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[
     return _differ(question, best, other) and _same_matter(question, best, other, passages)
 
 
+def _twins(one: Scored, other: Scored, least: float = TWIN) -> bool:
+    """Whether two sentences say the same in the same words, but for figures and negations: then the reader's doubts on
+    one of them are no reason to leave it out. `least` is the share of the shorter one's words in the other."""
+    first, second = (topic(s.candidate.text) - _SO_FAR for s in (one, other))
+    shared = len(first & second)
+    return shared >= TWIN_WORDS and shared >= least * min(len(first), len(second))
+
+
+def _retracts(one: Scored, other: Scored) -> bool:
+    """Whether a sentence names the other's figure and something more of it, and denies what it is."""
+    figures = {f.text.strip() for f in _figures_of(other) if f.kind == "money" or len(re.findall(r"\d", f.text)) >= _LONG}
+    stated = [f for f in extract(one.candidate.text) if f.text.strip() in figures]
+    about = topic(one.candidate.text) & topic(other.candidate.text)
+    return bool(stated and about and denied_stretches(one.candidate.text[stated[0].end :]))
+
+
 def _same_matter(question: Question, one: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
     """Whether two candidates state facts on the same thing, and neither only adds to the other."""
     asked = frozenset(asked_words(question.text))
     a, b = (frozenset(terms(f"{s.candidate.context} {s.candidate.opener} {s.candidate.text}")) for s in (one, other))
-    if asked & (a ^ b):
+    if asked & (a ^ b) and not (question.kind is Kind.YES_NO and _twins(one, other, 1.0)):
         return False
     texts = [_without_answer(s) for s in (one, other)]
     if any(_ADDS.search(s.candidate.text) for s in (one, other)):

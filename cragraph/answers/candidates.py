@@ -47,6 +47,7 @@ _CROSS_REFERENCE: Final = re.compile(
     re.I,
 )
 _NOTE: Final = re.compile(r"^\W*(?:source|sources|quelle|photo|image credit|contact|copyright|©)\s*[:©]", re.I)
+_SENT: Final = re.compile(r"^Date: (?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 QUESTION: Final = 120  # characters, at most, of a question that heads the lines below it
 READ: Final = 400
 """Characters of a sentence that the encoder reads: its subject has been named by then, and more costs time."""
@@ -75,6 +76,11 @@ class Candidate:
     def is_row(self) -> bool:
         """Whether the candidate is a row of a table."""
         return is_row(self.text)
+
+    @property
+    def is_sending_date(self) -> bool:
+        """Whether the candidate is the line of a mail with the date of its sending."""
+        return _SENT.match(self.text) is not None
 
     @property
     def label(self) -> str:

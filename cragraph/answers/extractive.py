@@ -181,9 +181,11 @@ def _written(kept: Sequence[Kept], chosen: Sequence[Candidate]) -> str:
             if quote and quote not in quotes:
                 quotes.add(quote)
                 lines.append((f"{quote} {marker}", candidate.is_row))
-    text = ""
+    text, ends = "", True
     for line, is_row in lines:
-        text += ("\n" if is_row and text else " " if text else "") + line
+        # What ends in no full stop has a line of its own, so that it is one claim.
+        text += ("" if not text else "\n" if is_row or not ends else " ") + line
+        ends = is_row or line.rpartition(" [")[0].rstrip("*_\"'”) ")[-1:] in {*".!?:…"}
     return text
 
 

@@ -51,6 +51,7 @@ _ASKING: Final = frozenset(
         "clause say says said state states provide contain read tell text wording quote show give sagt steht regelt"
     )
 )
+_ASKS_OF_MAIL: Final = re.compile(r"\b(?:e-?mails?|mails?|message|letter|sen[dt]|wr[io]te|written|repl(?:y|ied))\b", re.I)
 SEVERAL: Final = 0.5  # probability of one of several clauses of that number
 
 
@@ -199,6 +200,8 @@ class AnswerRanker:
         if reads(question.text, passages):
             known = [seems_english(p["text"]) for p in passages]
             pool = [c for c in pool if known[c.passage]]
+        if not _ASKS_OF_MAIL.search(question.text):
+            pool = [c for c in pool if not c.is_sending_date]  # it dates the mail, and not what the mail tells
         if not pool or not content_words(question.text):
             return Ranking((), 0.0 if reads(question.text, passages) else None, {})
         words = _Words(question, passages, pool)

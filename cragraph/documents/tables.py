@@ -35,6 +35,8 @@ minute on two cores, and a question about more is for a figure or for the row of
 TOTAL: Final = re.compile(
     r"(?:grand |sub[- ]?)?totals?|sums?|overall|altogether|(?:the )?average|mean|gesamt|summe", re.I
 )
+_TOTAL_OF_GROUP: Final = re.compile(r"(?:grand |sub[- ]?)?totals?|gesamt|summe", re.I)
+"""The label of a sum behind the group that it sums: "2024 | total"."""
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 _STOCK: Final = re.compile(r"(?<![^\W_])(?:qty|quantity|stock|max|maximum)(?![^\W_])", re.I)
 
@@ -244,8 +246,9 @@ def tables_of(passages: Iterable[Passage]) -> list[Table]:
 
 
 def _sums_up(values: Iterable[str]) -> bool:
-    """Whether the first filled cell of a row is the label of a sum."""
-    return TOTAL.fullmatch(next(filter(None, values), "").strip(" :*")) is not None
+    """Whether the first filled cell of a row is the label of a sum, or a cell between the first and the last one is."""
+    filled = [value.strip(" :*") for value in values if value]
+    return bool(filled) and bool(TOTAL.fullmatch(filled[0]) or any(map(_TOTAL_OF_GROUP.fullmatch, filled[1:-1])))
 
 
 def _heading(passage: Passage, start: int) -> str:

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import log
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,7 @@ from typing import Any, Final
 from cragraph.language.facts import Fact, extract
 from cragraph.language.lexicon import pattern
 from cragraph.language.markers import without_markers
-from cragraph.language.questions import QUOTED_KINDS, read_question
+from cragraph.language.questions import QUOTED_KINDS, Kind, read_question
 from cragraph.language.words import asked_words, content_words, terms
 from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.protocols import Answered
@@ -49,6 +49,8 @@ ARITHMETIC: Final = 0.22
 """Likelihood ratio of a quotation that states no sum, difference or remainder as the answer to a question for one."""
 PLAN: Final = 0.3
 """Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done."""
+LACKING: Final = 0.2
+"""Likelihood ratio of a quotation without any figure, if one is asked for, or with a similar name for the one asked."""
 ANSWERS_ELSE: Final = 1 / 12
 """Likelihood ratio of an answer that `answers_else` and that no chat model wrote or judged.
 
@@ -59,6 +61,16 @@ SAME: Final = 0.5
 """Share of the words that a model's answer adds to the question which a quotation must have to say the same."""
 _ASKS_ARITHMETIC: Final = pattern("asks_arithmetic")
 _PLANS: Final = pattern("plans")
+_COUNTED: Final = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
+_NO_FIGURE: Final = re.compile(
+    r"\b(?:free|none?|nothing|not|never|half|twice|once|double|quarter|third|every|each|all|any|always|daily|weekly|"
+    r"monthly|yearly|unlimited)\b",
+    re.I,
+)
+"""Words that answer a question for a figure without one."""
+_WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
+_NAME: Final = re.compile(r"\b[A-ZÄÖÜ][^\W\d_]+")
+SHORTEST_NAME: Final = 3  # letters
 _ASKS_WHAT_WAS: Final = re.compile(r"\b(?:did|was|were|been|had)\b", re.I)
 MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before odds are multiplied
 
@@ -128,17 +140,48 @@ def ratio_of_facts(facts: Sequence[Fact]) -> float:
     return min(ratios, default=1.0)
 
 
-def ratio_of_quotation(question: str, quotation: str) -> float:
+def ratio_of_quotation(question: str, quotation: str, passages: Sequence[Passage] = ()) -> float:
     """The likelihood ratio of a quotation that the embedded answerer chose: its reader does not see every trap."""
-    ratio = ALONE
-    every = set(asked_words(question)) <= set(terms(without_markers(quotation)))
-    if every and read_question(question).kind in QUOTED_KINDS:
+    ratio, plain = ALONE, without_markers(quotation)
+    kind = read_question(question).kind
+    if kind in QUOTED_KINDS and set(asked_words(question)) <= set(terms(plain)):
         ratio *= WORDED
+    if kind in _COUNTED and not _NO_FIGURE.search(plain) and all(fact.kind == "name" for fact in extract(plain)):
+        ratio *= LACKING
+    if names_another(question, plain, passages):
+        ratio *= LACKING
     if _ASKS_ARITHMETIC.search(question) and not _ASKS_ARITHMETIC.search(quotation):
         ratio *= ARITHMETIC
     if _PLANS.search(quotation) and (_ASKS_WHAT_WAS.search(question) or not _PLANS.search(question)):
         ratio *= PLAN
     return ratio
+
+
+def names_another(question: str, quotation: str, passages: Sequence[Passage]) -> bool:
+    """Whether a quotation names somebody of a similar name in place of the person that the question names: "Jessie" for
+    "Jess", "Pat Ollerton" for "Pat Quigley"."""
+    text = "\n".join(passage["text"] for passage in passages)
+    said = _NAME.findall(quotation)
+    asked = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(question)]
+    known = [_named(word, text) for word in asked]
+    for place, name in enumerate(known):
+        if not name or name in said:
+            continue
+        others = [other for other in said if other not in known and other.removesuffix("s") != name.removesuffix("s")]
+        if any(other.startswith(name) or name.startswith(other) for other in others):
+            return True
+        first = known[place - 1] if place else ""
+        if first and any(one == first and other != name for one, other in pairwise(said)):
+            return True
+    return False
+
+
+def _named(word: str, text: str) -> str:
+    """A word of a question as a text writes it, if it is a name there: never in small letters; else empty."""
+    name = word[:1].upper() + word[1:]
+    if len(word) < SHORTEST_NAME or re.search(rf"(?<![\w.@/-]){re.escape(word.lower())}(?![\w@])", text):
+        return ""
+    return name if re.search(rf"(?<=[\w,] ){re.escape(name)}\b", text) else ""
 
 
 def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, judged: float | None = None) -> float:
