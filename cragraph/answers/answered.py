@@ -134,7 +134,9 @@ def _twins(one: Scored, other: Scored, least: float = TWIN) -> bool:
 
 def _retracts(one: Scored, other: Scored) -> bool:
     """Whether a sentence names the other's figure and something more of it, and denies what it is."""
-    figures = {f.text.strip() for f in _figures_of(other) if f.kind == "money" or len(re.findall(r"\d", f.text)) >= _LONG}
+    figures = {
+        f.text.strip() for f in _figures_of(other) if f.kind == "money" or len(re.findall(r"\d", f.text)) >= _LONG
+    }
     stated = [f for f in extract(one.candidate.text) if f.text.strip() in figures]
     about = topic(one.candidate.text) & topic(other.candidate.text)
     return bool(stated and about and denied_stretches(one.candidate.text[stated[0].end :]))

@@ -51,7 +51,9 @@ _ASKING: Final = frozenset(
         "clause say says said state states provide contain read tell text wording quote show give sagt steht regelt"
     )
 )
-_ASKS_OF_MAIL: Final = re.compile(r"\b(?:e-?mails?|mails?|message|letter|sen[dt]|wr[io]te|written|repl(?:y|ied))\b", re.I)
+_ASKS_OF_MAIL: Final = re.compile(
+    r"\b(?:e-?mails?|mails?|message|letter|sen[dt]|wr[io]te|written|repl(?:y|ied))\b", re.I
+)
 SEVERAL: Final = 0.5  # probability of one of several clauses of that number
 
 
