@@ -15,6 +15,7 @@ from cragraph.documents.table_text import table_of
 
 EMPTY: Final = "(not filled in)"  # stands for the placeholder of a control behind its label
 UNDECIDED: Final = "A change that is tracked here was neither accepted nor rejected: {changes}."
+CHANGED: Final = UNDECIDED.format(changes="something is put in or deleted")
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _W14: Final = "{http://schemas.microsoft.com/office/word/2010/wordml}"
@@ -22,6 +23,7 @@ _MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _HEADING: Final = re.compile(r"^heading (\d)$", re.I)
 _SIGNS: Final = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _DELETED: Final = frozenset((f"{_W}del", f"{_W}moveFrom"))
+_WORDS: Final = (f"{_W}t", f"{_W}delText")
 _INSERTED: Final = frozenset((f"{_W}ins", f"{_W}moveTo"))
 # A fallback repeats the drawing before it; a ruby's reading repeats its word.
 _GONE: Final = frozenset(("{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback", f"{_W}rt"))
@@ -169,8 +171,14 @@ class _Body:
         return self._numbers.next(*given, style) if given else None
 
     def _table(self, table: Any) -> None:
-        read = _Paragraph()
-        rows = [row for row in _found(table, f"{_W}tr") if row.find(f"{_W}trPr/{_W}del") is None]
+        read, rows = _Paragraph(), list[Any]()
+        for row in _found(table, f"{_W}tr"):
+            marks = {mark.tag for mark in row.iterfind(f"{_W}trPr/*")}
+            if f"{_W}del" not in marks:
+                rows.append(row)
+            if how := "deleted" if f"{_W}del" in marks else "put in" if f"{_W}ins" in marks else "":
+                cells = ("".join(t.text or "" for t in cell.iter(*_WORDS)) for cell in _found(row, f"{_W}tc"))
+                read.changes.append(f"“{one_line(' | '.join(cells))[:80]}” is {how}")
         grid = grid_of((self._cells(row, read) for row in rows), self._limits)
         marked = 0
         while marked < len(rows) - 1 and _is_on(rows[marked].find(f"{_W}trPr/{_W}tblHeader")):
@@ -222,7 +230,7 @@ class _Body:
             if tag in _DELETED or tag in _INSERTED:
                 changed = _Paragraph()
                 self._inside(child, changed if tag in _DELETED else read, letters)
-                words = "".join(t.text or "" for t in child.iter(f"{_W}t", f"{_W}delText")).strip()
+                words = "".join(t.text or "" for t in child.iter(*_WORDS)).strip()
                 if words:
                     how = "deleted" if tag in _DELETED else "put in"
                     read.changes.append(f"“{one_line(words)[:80]}” is {how}")

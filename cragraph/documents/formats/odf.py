@@ -12,7 +12,7 @@ from lxml import etree
 from cragraph.documents.cell_format import Amount, plain, with_cents
 from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading, Writer
-from cragraph.documents.formats.docx import UNDECIDED, counted, in_margins
+from cragraph.documents.formats.docx import CHANGED, counted, in_margins
 from cragraph.documents.package import Package, count_of, grid_of, package, stated
 from cragraph.documents.records import Scalar
 from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
@@ -58,6 +58,7 @@ class _Text:
         self._lists: dict[str, dict[int, Any]] = {}
         self._counts: dict[str, list[int]] = {}
         self._notes: list[str] = []
+        self._changes: set[str] = set()  # the tracked changes that are open
 
     def draft(self, about: Mapping[str, Any]) -> Draft:
         styles = self._parts.xml("styles.xml") if "styles.xml" in self._parts.namelist() else None
@@ -127,13 +128,23 @@ class _Text:
         """Write a paragraph, then its boxes and comments."""
         text = self._line(part)
         write(text)
-        if text and any(True for _ in part.iter(f"{_T}change", f"{_T}change-start", f"{_T}change-end")):
-            self._writer.doubt(UNDECIDED.format(changes="something is put in or deleted"))
+        if self._is_changed(part) and text:
+            self._writer.doubt(CHANGED)
         for note in part.iter(f"{_OFFICE}annotation"):
             who = note.findtext("{http://purl.org/dc/elements/1.1/}creator") or "a reader"
             self._writer.paragraph(f"Comment by {who}: {' '.join(self._line(p) for p in note.iter(f'{_T}p'))}")
         for box in part.iter(f"{_DRAW}text-box"):
             self._blocks(box)
+
+    def _is_changed(self, part: Any) -> bool:
+        """Whether a tracked change touches a part; a change may begin in one part and end in a later one."""
+        before = bool(self._changes)
+        for mark in part.iter(f"{_T}change", f"{_T}change-start", f"{_T}change-end"):
+            before, change = True, mark.get(f"{_T}change-id")
+            if mark.tag == f"{_T}change-start":
+                self._changes.add(change)
+            self._changes -= {change} if mark.tag == f"{_T}change-end" else set()
+        return before
 
     def _list(self, listed: Any, style: str, level: int) -> None:
         going_on = listed.get(f"{_T}continue-numbering") == "true" or listed.get(f"{_T}continue-list")
@@ -174,7 +185,8 @@ class _Text:
     def _table(self, table: Any) -> None:
         heads = [row for head in table.iter(f"{_TABLE}table-header-rows") for row in head]
         rows = [row for row in table.iter(f"{_TABLE}table-row") if next(row.iterancestors(f"{_TABLE}table")) is table]
-        self._writer.table(table_of(grid_of(map(self._cells, rows), self._limits), len(heads)))
+        doubts = (CHANGED,) if self._is_changed(table) else ()
+        self._writer.table(table_of(grid_of(map(self._cells, rows), self._limits), len(heads)), doubts=doubts)
 
     def _cells(self, row: Any) -> Iterator[tuple[str, int, bool]]:
         across = 0

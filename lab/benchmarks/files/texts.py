@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lab.benchmarks.files.case import Case, text_file
 from lab.benchmarks.files.kit import book, page
+from lab.benchmarks.files.office_kit import opendocument, para, row, table, word
 
 
 def encoded(name: str, encoding: str, text: str) -> Callable[[Path], Path]:
@@ -132,4 +133,119 @@ FOOTERS = (
     ),
 )
 
-CASES = (*ENCODED, *HIDDEN, *FOOTERS)
+
+def rich(name: str, text: str, fonts: str = "") -> Callable[[Path], Path]:
+    """A rich text."""
+    return text_file(name, f"{{\\rtf1\\ansi\\ansicpg1252{{\\fonttbl{{\\f0\\fcharset0 Arial;}}{fonts}}}{text}}}")
+
+
+def filled_row(*cells: str) -> str:
+    """A row of a table of an OpenDocument text."""
+    inner = "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in cells)
+    return f"<table:table-row>{inner}</table:table-row>"
+
+
+MARK = 'w:id="1" w:author="Ada" w:date="2026-01-01T00:00:00Z"'
+BEGIN, END = '<text:change-start text:change-id="c2"/>', '<text:change-end text:change-id="c2"/>'
+TOLL = "What is the toll of the Lower bridge?"
+
+TRACKED = (
+    Case(
+        "tracked changes: a row of a table, Word",
+        word(
+            "tolls.docx",
+            table(row("Bridge", "Toll"), row("Upper", "£3"), row("Lower", "£4", about=f"<w:ins {MARK}/>"))
+            + para("Tolls are paid at the gate."),
+        ),
+        TOLL,
+        "£4",
+        doubt=True,
+    ),
+    Case(
+        "tracked changes: rich text",
+        rich(
+            "tolls.rtf",
+            "The toll of the Lower bridge is {\\deleted 3}{\\revised 4} pounds.\\par It is paid at the gate.\\par",
+        ),
+        TOLL,
+        "£4",
+        doubt=True,
+    ),
+    Case(
+        "tracked changes: over several paragraphs, OpenDocument",
+        opendocument(
+            "tolls.odt",
+            "text",
+            f"<text:p>Tolls are paid {BEGIN}at the gate.</text:p><text:p>The toll of the Lower bridge is £4.</text:p>"
+            f"<text:p>Cattle{END} pay none.</text:p>",
+        ),
+        TOLL,
+        "£4",
+        doubt=True,
+    ),
+    Case(
+        "tracked changes: a cell, OpenDocument",
+        opendocument(
+            "cell.odt",
+            "text",
+            f"<table:table>{filled_row('Bridge', 'Toll')}{filled_row('Upper', '£3')}"
+            f"{filled_row('Lower', f'{BEGIN}£4{END}')}</table:table>",
+        ),
+        TOLL,
+        "£4",
+        doubt=True,
+    ),
+)
+
+RICH = (
+    Case(
+        "what stands apart in rich text: header",
+        rich("a.rtf", "{\\header\\pard Telephone 01632 960455\\par}Dear Ada,\\par The quay is short.\\par"),
+        "What is the telephone number?",
+        "01632 960455",
+    ),
+    Case(
+        "what stands apart in rich text: a footer with a table",
+        rich(
+            "b.rtf",
+            "The quay is short.\\par{\\footer\\trowd\\pard\\intbl Telephone\\cell 01632 960455\\cell\\row}",
+        ),
+        "What is the telephone number?",
+        "01632 960455",
+    ),
+    Case(
+        "what stands apart in rich text: a box",
+        rich(
+            "c.rtf",
+            "The quay is short.{\\shp{\\*\\shpinst{\\sp x}{\\shptxt The quay is 42 metres long.\\par}}}\\par",
+        ),
+        "How long is the quay?",
+        "42 metres",
+    ),
+    Case(
+        "letters of a font in rich text: Polish",
+        rich(
+            "d.rtf", "\\f0 The sign reads \\f1 \\'a3\\'f3d\\'9f\\f0  at the gate.\\par", "{\\f1\\fcharset238 Arial CE;}"
+        ),
+        "What does the sign read?",
+        "Łódź",
+    ),
+    Case(
+        "letters of a font in rich text: Cyrillic",
+        rich(
+            "e.rtf",
+            "The sign reads {\\f1 \\'d1\\'f2\\'ee\\'ef} at the gate.\\par",
+            "{\\f1\\fswiss\\fprq2\\fcharset204{\\*\\panose 02}Arial CYR;}",
+        ),
+        "What does the sign read?",
+        "Стоп",
+    ),
+    Case(
+        "letters of a font in rich text: plain again",
+        rich("f.rtf", "\\f1 Z\\'b3oty\\plain  is served in the caf\\'e9 at 8.\\par", "{\\f1\\fcharset238 Arial CE;}"),
+        "When is Złoty served in the café?",
+        "Złoty is served in the café at 8",
+    ),
+)
+
+CASES = (*ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
