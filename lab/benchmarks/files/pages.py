@@ -1,5 +1,6 @@
 """Pages: HTML, Markdown, EPUB and PDF, and figures and sentences in any text."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -771,6 +772,59 @@ TRACKED = (
     ),
 )
 
+_ROWING = (
+    "The rowing club meets on Mondays at",
+    "seven in the boat house. New members",
+    "bring a towel and a jacket. The club",
+    "has nine boats and a coach, who is",
+    "paid by the town. It was founded in",
+    "1911 by the owner of the old mill.",
+)
+_CHESS = (
+    "The chess club meets on Thursdays in",
+    "the reading room. A chess set costs",
+    "31 euros and is paid at the desk. Its",
+    "members are of any age, and a child",
+    "pays three euros a year. The chess club",
+    "won the cup of the county in 2019.",
+)
+
+
+def askew(degrees: float, *, turned: bool) -> str:
+    """Two columns as a scanner's program writes them below a page that lay askew: lines that are `turned`, or words."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    drawn = ""
+    for left, lines in ((60, _ROWING), (320, _CHESS)):
+        for n, line in enumerate(lines):
+            x, y = float(left), 700 - 13 * n
+            for part in [line] if turned else line.split():
+                place = round(x * c - y * s + 8, 2), round(x * s + y * c - 8, 2)
+                drawn += shown(*place, part, turn=degrees * turned)
+                x += sum(11 * HELVETICA.get(sign, 0.556) for sign in f"{part} ")
+    return drawn
+
+
+ASKEW = (
+    Case(
+        "two columns of a scan that lay askew, PDF: to the left",
+        pdf("a.pdf", [askew(1, turned=True)]),
+        "What does a chess set cost?",
+        r"chess set costs 31 euros",
+    ),
+    Case(
+        "two columns of a scan that lay askew, PDF: to the right",
+        pdf("b.pdf", [askew(-1.5, turned=True)]),
+        "How many boats does the rowing club have?",
+        r"club has nine boats",
+    ),
+    Case(
+        "two columns of a scan that lay askew, PDF: each word upright",
+        pdf("c.pdf", [askew(1.2, turned=False)]),
+        "What do new members bring?",
+        r"New members bring a towel and a jacket",
+    ),
+)
+
 CASES: tuple[Case, ...] = (
     *RAISED,
     *FORMULAS,
@@ -789,4 +843,5 @@ CASES: tuple[Case, ...] = (
     *MONEY,
     *DATED,
     *TRACKED,
+    *ASKEW,
 )

@@ -21,6 +21,7 @@ from cragraph.documents.formats.pdf.layout import PageWriter, without_repeats
 from cragraph.documents.formats.pdf.words import (
     Line,
     PageWord,
+    levelled,
     lines_of,
     weighted_median,
     without_line_numbers,
@@ -140,22 +141,22 @@ def recognised(page: Any) -> list[PageWord]:
     if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_REAL)[0]):
         signal.setitimer(signal.ITIMER_REAL, left + monotonic() - began)
     lines = [] if output.txts is None else list(zip(output.boxes, output.txts, strict=True))
-    sides = [(box[:, 0].min(), box[:, 1].min(), box[:, 0].max(), box[:, 1].max()) for box, _ in lines]
-    usual = weighted_median(
-        (bottom - top, len(text)) for (_, top, _, bottom), (_, text) in zip(sides, lines, strict=True)
-    )
+    heights = [float(box[2:, 1].sum() - box[:2, 1].sum()) / 2 for box, _ in lines]
+    usual = weighted_median((height, len(text)) for height, (_, text) in zip(heights, lines, strict=True))
     words: list[PageWord] = []
-    for (left, top, right, bottom), (_, text) in zip(sides, lines, strict=True):
-        height, middle = bottom - top, (top + bottom) / 2
+    for height, (box, text) in zip(heights, lines, strict=True):
+        left, right = box[:, 0].min(), box[:, 0].max()
+        first, last = (box[0, 1] + box[3, 1]) / 2, (box[1, 1] + box[2, 1]) / 2  # middles of the line's ends
         height = usual if abs(height - usual) <= ALIKE * usual else height
         wide, at = (right - left) / max(len(text), 1), 0
         for part in text.split():
             at = text.index(part, at)
+            middle = first + (last - first) * (at + len(part) / 2) / max(len(text), 1)
             edges = (left + at * wide, left + (at + len(part)) * wide, middle - height / 2, middle + height / 2)
             x0, x1, top, bottom = (float(edge) / SCALE for edge in edges)
             words.append(PageWord(part, x0, x1, top, bottom))
             at += len(part)
-    return words
+    return levelled(words)
 
 
 @cache

@@ -26,6 +26,7 @@ _THROUGH = 0.28, 0.6  # the part of a line's height in which a stroke strikes it
 _TURNS, ASLANT = 4, -1
 USUAL: Final = 12.0  # height of a line in points on a page without lines
 _UPRIGHT = 0.12  # degrees from a quarter turn: a page scanned askew still counts as upright, a watermark does not
+_TURNED = 0.001  # quarter turns from which on a word is askew
 SMALLER: Final = 0.85  # signs below this share of a line's height are in a smaller size
 RAISED: Final = 0.2  # least share of a line's height by which signs are raised
 
@@ -75,7 +76,9 @@ def words_of(page: Any, over: Callable[[Any, float], Any]) -> PageText:
     above = over(page, usual)
     placed = [_struck(word, above.struck) for word, turn in words if turn == main] + above.words
     upright = [_turned(word, main, right - left, top - bottom) for word in placed]
-    return PageText(upright, [word.text for word, turn in words if turn != main] + above.comments, unmapped, drawn)
+    return PageText(
+        levelled(upright), [word.text for word, turn in words if turn != main] + above.comments, unmapped, drawn
+    )
 
 
 def _struck(word: PageWord, boxes: Sequence[tuple[float, float, float, float]]) -> PageWord:
@@ -155,7 +158,10 @@ def _word(page: Any, signs: Sequence[tuple[int, int]]) -> tuple[PageWord, int]:
         text += part if not moved else raised(part, text) if moved > 0 else lowered(part, text)
     boxes = [page.get_charbox(index, loose=True) for index in {signs[0][1], signs[-1][1]}]
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    if len(runs) > 1:
+    if turn != ASLANT and abs(quarters - round(quarters)) > _TURNED and turn % 2 == 0:
+        half, middle = (tops[0] - bottoms[0]) / 2, (sum(tops) + sum(bottoms)) / 2 / len(tops)
+        bottoms, tops = (middle - half,), (middle + half,)
+    elif len(runs) > 1:
         whole = next(run for moved, run in runs if not moved)
         _, bottom, _, top = page.get_charbox(whole[0][1], loose=True)
         bottoms, tops = (bottom,), (top,)
@@ -186,6 +192,30 @@ def _turned(word: PageWord, turn: int, width: float, height: float) -> PageWord:
     elif turn == 2:
         x0, x1, low, high = width - x1, width - x0, height - high, height - low
     return PageWord(word.text, x0, x1, height - high, height - low, word.bold)
+
+
+LEAST_PAIRS: Final = 12  # words beside one another that tell how far a page is askew
+LEVEL: Final = 0.004, 0.06  # the slopes between which a page is askew: a quarter of a degree to three
+
+
+def levelled(words: Sequence[PageWord]) -> list[PageWord]:
+    """The words of a page that was scanned askew, turned back; other words as they are."""
+    slopes = [
+        ((right.middle - left.middle) / (right.x0 + right.x1 - left.x0 - left.x1) * 2, 1)
+        for left, right in pairwise(words)
+        if 0 <= right.x0 - left.x1 < left.height and abs(right.middle - left.middle) < 0.3 * left.height
+    ]
+    slope = weighted_median(slopes)
+    if len(slopes) < LEAST_PAIRS or not LEVEL[0] <= abs(slope) <= LEVEL[1]:
+        return list(words)
+    return [_levelled(word, slope) for word in words]
+
+
+def _levelled(word: PageWord, slope: float) -> PageWord:
+    x, y, width = (word.x0 + word.x1) / 2, word.middle, word.x1 - word.x0
+    across, down = x + slope * y, y - slope * x
+    height = word.height
+    return word._replace(x0=across - width / 2, x1=across + width / 2, top=down - height / 2, bottom=down + height / 2)
 
 
 WIDER = 1.35  # least width, relative to the narrowest of its kind, of a letter that stands for two
