@@ -45,6 +45,9 @@ MIXED: Final = "Amounts in “{column}” are in {units}: they cannot be added u
 TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
 )
+SECTIONED: Final = (
+    "A text alone in its row, such as “{section}”, was read as the name of the rows below and not counted as a row."
+)
 TWO_HEADINGS: Final = "Two lines above these rows may name their columns; the second was taken."
 _LABELLED: Final = re.compile(r"[^:\d]{2,40}:\s*\S")
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
@@ -143,7 +146,7 @@ def _held_together(rows: Iterable[Record]) -> Iterator[Record]:
                 units = seen.setdefault((row.caption, name), set())
                 units.add(found[0])
                 doubts += [MIXED.format(column=name, units=" and ".join(sorted(units)))] * (len(units) > 1)
-        yield row._replace(of_figures=tuple(doubts)) if doubts else row
+        yield row._replace(of_figures=(*row.of_figures, *doubts)) if doubts else row
 
 
 def records(rows: Iterable[SheetRow], limits: Limits, *, lists: bool = True) -> Iterator[Record]:
@@ -296,7 +299,7 @@ class _Sections:
     def __init__(self) -> None:
         self._row: SheetRow | None = None
         self._sums: set[str] = set()
-        self._known = self._closed = False
+        self._known = self._closed = self._sure = False
 
     def begins(
         self, row: SheetRow, ahead: Sequence[SheetRow], names: Mapping[int, str], *, first: bool, apart: bool
@@ -315,10 +318,10 @@ class _Sections:
         sure = row.spans.get(min(row.cells), 1) >= len(names) or (apart and not first)
         if first and not sure:
             alone = [_is_alone(one, names) for one in takewhile(lambda one: one.cells, ahead)]
-            sure = any(alone) and not alone[-1] and not any(a and b for a, b in pairwise(alone))
+            self._known = any(alone) and not alone[-1] and not any(a and b for a, b in pairwise(alone))
         self._known = self._known or sure
         if self._known:
-            self._row, self._closed = row, False
+            self._row, self._closed, self._sure = row, False, sure
         return self._known
 
     def within(self, record: Record, row: SheetRow, ahead: Sequence[SheetRow], names: Mapping[int, str]) -> Record:
@@ -326,6 +329,8 @@ class _Sections:
         if not self._row or not record.values:
             return record
         [(column, section)] = self._row.cells.items()
+        if not self._sure:
+            record = record._replace(of_figures=(SECTIONED.format(section=section),))
         label = str(next(iter(record.values.values())))
         own = "" if self._closed else str(section)
         if is_sum(label):

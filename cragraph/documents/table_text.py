@@ -26,7 +26,10 @@ _MONEY = re.compile(r"\d[.,]\d|[$%]")
 _TO_FILL_IN = re.compile(r"[_\s]{2,}|[.…\s]{4,}")
 _COUNTED = re.compile(r"^\(?\d{1,2}[a-z]?[.)]+\s|\s?\d{1,2}$")  # numbers of labels: 3. Street, Address 2
 _VALUE = re.compile(r"[+(]?\d(?!\d*(?:st|nd|rd|th)\b)|\S+@\S|[$€£¥]\s?\d")
-_SUM = re.compile(r"(?:grand |overall |sub-?)?(?:total|sum)\b|(?:zwischen|gesamt)?summe\b|gesamt\b", re.I)
+_SUM = re.compile(
+    r"(?:grand |overall |sub-?)?(?:total|sum)\b|(?:zwischen|gesamt)?summe\b|gesamt\b"
+    r"|(?:net (?:income|profit|loss|result)|result|balance|surplus|deficit|profit|saldo|ergebnis)\s*:?$", re.I
+)  # fmt: skip
 TWO_READINGS: Final = "The cells of these rows may be labels and values in turn, or headings with values below them."
 
 
