@@ -68,7 +68,8 @@ ENCODED = (
 SHEET = "<style>.old{display:none} #gone, p.draft {visibility: hidden} @media print{.now{display:none}}</style>"
 BERTHS = "<h1>Berths</h1>{}<p class='now'>A berth at the quay costs £12 a night.</p><p>The quay is short.</p>"
 BERTH = "What does a berth at the quay cost a night?"
-MAIL = "From: Ada <ada@example.org>\nSubject: Berths\nContent-Type: text/html; charset=utf-8\n\n"
+FROM = "From: Ada <ada@example.org>\nSubject: Berths\nMIME-Version: 1.0\nContent-Type: "
+MAIL = f"{FROM}text/html; charset=utf-8\n\n"
 
 HIDDEN = (
     Case(
@@ -248,4 +249,82 @@ RICH = (
     ),
 )
 
-CASES = (*ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
+PLAIN = f"{FROM}text/plain; charset=utf-8\n\n"
+ASKED = "A berth at the quay costs £30 a night."
+
+QUOTED = (
+    Case(
+        "an earlier mail quoted: with marks",
+        text_file(
+            "a.eml",
+            f"{PLAIN}Dear Ben,\n\nno, it is £40 now.\n\nAda\n\nOn 3 March, Ben wrote:\n> {ASKED}\n>> It rains.\n",
+        ),
+        BERTH,
+        "£40",
+        doubt=True,
+    ),
+    Case(
+        "an earlier mail quoted: below its header",
+        text_file(
+            "b.eml",
+            f"{PLAIN}It is £40 now.\n\nFrom: Ben\nSent: 3 March 2026\nSubject: Berths\n\nDear Ada,\n\n{ASKED}\n",
+        ),
+        BERTH,
+        "£40",
+        doubt=True,
+    ),
+    Case(
+        "an earlier mail quoted: HTML",
+        text_file("c.eml", f"{MAIL}<p>That is not so any more.</p><div>Am 3. März schrieb Ben:</div><p>{ASKED}</p>"),
+        BERTH,
+        "£40",
+        doubt=True,
+    ),
+    Case(
+        "an earlier mail quoted: thanked for",
+        text_file("d.eml", f"{PLAIN}Thanks, Ben.\n\nOn 3 March, Ben wrote:\n> {ASKED}\n> It rains.\n"),
+        BERTH,
+        "£30",
+    ),
+)
+
+EVENT = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Inspection of the quay\nDTSTART:20260414T131500\nLOCATION:Berth 9\n"
+FEES = "Berth,Fee\nQuay,£12\nMole,£17\n"
+
+
+def with_part(kind: str, about: str, text: str) -> str:
+    """A mail of two parts, the second of this kind."""
+    head = f'{FROM}multipart/{kind}; boundary="B"\n\n--B\nContent-Type: text/plain\n\nSee below.\n'
+    return f"{head}--B\nContent-Type: {about}\n\n{text}--B--\n"
+
+
+SHOWN = (
+    Case(
+        "files within a mail: shown in it",
+        text_file(
+            "a.eml",
+            with_part("mixed", "text/csv; charset=utf-8\nContent-Disposition: inline; filename=fees.csv", FEES),
+        ),
+        "What is the fee of the Mole berth?",
+        "£17",
+    ),
+    Case(
+        "files within a mail: named by their kind alone",
+        text_file("b.eml", with_part("mixed", "text/csv; charset=utf-8; name=fees.csv", FEES)),
+        "What is the fee of the Mole berth?",
+        "£17",
+    ),
+    Case(
+        "files within a mail: an invitation",
+        text_file(
+            "c.eml",
+            with_part(
+                "alternative", "text/calendar; charset=utf-8; method=REQUEST", f"{EVENT}END:VEVENT\nEND:VCALENDAR\n"
+            ),
+        ),
+        "Where is the inspection of the quay?",
+        "Berth 9",
+    ),
+)
+
+CASES = (*QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
