@@ -327,4 +327,65 @@ SHOWN = (
     ),
 )
 
-CASES = (*QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
+
+def dates(name: str, *events: str, about: str = "") -> Callable[[Path], Path]:
+    """A calendar of these events."""
+    told = "".join(f"BEGIN:VEVENT\n{event}\nEND:VEVENT\n" for event in events)
+    return text_file(name, f"BEGIN:VCALENDAR\n{about}{told}END:VCALENDAR\n")
+
+
+ALARM = "SUMMARY:Alarm test\nDTSTART:20260227T173000\nRRULE:FREQ=MONTHLY;BYDAY="
+CHOIR = "UID:c1\nSUMMARY:Choir\nLOCATION:Old school\nDTSTART:20260105T140000\nRRULE:FREQ=WEEKLY;BYDAY=MO"
+MOVED = "UID:c1\nRECURRENCE-ID:20260420T140000\nSUMMARY:Choir (moved)\nLOCATION:Village hall\nDTSTART:20260421T093000"
+CALL = "SUMMARY:Call about the plate\nDTSTART:20260422T160000Z\nDTEND:20260422T164500Z"
+LONDON = "BEGIN:VTIMEZONE\nTZID:Europe/London\nEND:VTIMEZONE\n"
+
+DATES = (
+    Case(
+        "repeated events: the last weekday of a month",
+        dates("a.ics", f"{ALARM}-1FR"),
+        "How often is the alarm test repeated?",
+        "every month on the last Friday",
+    ),
+    Case(
+        "repeated events: two weekdays of a month",
+        dates("b.ics", f"{ALARM}1MO,3MO;BYMONTH=6,7"),
+        "How often is the alarm test repeated?",
+        "the first Monday, the third Monday in June, July",
+    ),
+    Case(
+        "repeated events: a place among days",
+        dates("c.ics", f"{ALARM}MO,TU,WE,TH,FR;BYSETPOS=-1"),
+        "How often is the alarm test repeated?",
+        "on the last of Monday",
+    ),
+    Case(
+        "repeated events: another in the place of one",
+        dates("d.ics", CHOIR, MOVED),
+        "Where is the choir on 21 April 2026?",
+        "Village hall",
+        "Old school",
+    ),
+    Case(
+        "times in UTC: the calendar's zone",
+        dates("e.ics", CALL, about="X-WR-TIMEZONE:Europe/London\n"),
+        "When does the call about the plate start?",
+        "17:00",
+        "16:00",
+    ),
+    Case(
+        "times in UTC: its only zone",
+        dates("f.ics", CALL, about=LONDON),
+        "When does the call about the plate end?",
+        "17:45",
+        "16:45",
+    ),
+    Case(
+        "times in UTC: no zone",
+        dates("g.ics", CALL),
+        "When does the call about the plate start?",
+        "16:00 UTC",
+    ),
+)
+
+CASES = (*DATES, *QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
