@@ -14,9 +14,9 @@ from cragraph.protocols import Notes, Reranker, stand_in
 from cragraph.search.rerankers import rerank_gain
 from cragraph.types import Attempt, Passage
 
-CAPABLE_K = 8
-"""Passages for a capable model: of answers that stand in one passage, the first five reranked passages hold .90, the
-first eight .93, the first twelve .97."""
+CAPABLE_K = 12
+"""Passages for a capable model: of answers in six folders with older and newer rules, the first five reranked passages
+hold .91, the first eight .96, the first twelve .985 (`lab.benchmarks.large_model recall`)."""
 TABLES = 2  # whole small tables for a capable model
 READ_AGAIN = 4  # passages of the first pass that it reads again with those of a later search
 ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for all that match
@@ -45,9 +45,9 @@ class Rerank:
         proven = proven_chunks(best(state.attempts)) if state.attempts else []
         pool = merge(state.held, proven)
         ranked = self._ranked(query, pool, notes) if query else pool
+        usual = max(self.top_k, self.capable_k) if self.capable() else self.top_k
         if not state.attempts:
             # The caller's passages are all kept; searched passages are cut to the best.
-            usual = max(self.top_k, self.capable_k) if self.capable() else self.top_k
             size = (context.top_k or usual) if state.searched else len(ranked)
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             # Passages that the previous answer cited are read first: a follow-up asks more about them.
@@ -59,7 +59,8 @@ class Rerank:
                 kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]
         else:
             ids = {p["chunk_id"] for p in proven}
-            kept, more = pinned(ranked, ids, context.second_pass_k), {}
+            most = max(context.second_pass_k, usual if self.capable() and not context.top_k else 0)
+            kept, more = pinned(ranked, ids, most), {}
             if self.capable():
                 known = {p["chunk_id"] for p in kept}
                 before = [p for p in state.held if p["chunk_id"] in state.read and p["chunk_id"] not in known]

@@ -24,8 +24,8 @@ MOST_FAILED: Final = 12  # failed claims in the prompt of a correction at most
 ANSWER_TOKENS: Final = 512  # tokens of an answer at most: a model that writes more does not find its end
 # Added to the temperature after an empty answer: with the same seed the model would write nothing again.
 SECOND_TRY: Final = 0.4
-ROOM: Final = 3_000
-"""Estimated tokens of passages in a capable model's prompt: some ten whole passages."""
+ROOM: Final = 4_000
+"""Estimated tokens of passages in a capable model's prompt: twelve whole passages and a small table."""
 DECLINE: Final = "I don't know"
 """The words by which a model declines: short, and no answer begins with them."""
 EXAMPLE: Final = "The bridge was rebuilt in 1894."

@@ -244,7 +244,9 @@ def without_figure(verdict: Verdict, lacking: Sequence[Fact]) -> Verdict:
     """
     if all(fact.kind == "name" for fact in lacking):
         return verdict
-    return {**verdict, "verdict": "unsupported", "said": verdict.get("said", verdict["verdict"])}
+    figures = ", ".join(dict.fromkeys(fact.text.strip() for fact in lacking if fact.kind != "name"))
+    reason = f"{figures}: in no passage, and no result of one or two steps from the quoted figures."
+    return {**verdict, "verdict": "unsupported", "said": verdict.get("said", verdict["verdict"]), "reasoning": reason}
 
 
 @dataclass(frozen=True)
@@ -319,12 +321,13 @@ Figure = tuple[float, str, bool]
 
 def _figures(texts: Sequence[str]) -> list[Figure]:
     """The figures of some texts that can be calculated with, `MOST_FIGURES` at most."""
-    found: dict[float, Figure] = {}
+    found: dict[tuple[float, bool], Figure] = {}
     for fact in (fact for text in texts for fact in extract(text)):
         if fact.kind in ("number", "percent", "points", "money", "measure") and fact.figure:
-            found.setdefault(fact.figure, (fact.figure, fact.text.strip(), fact.kind == "percent"))
+            share = fact.kind == "percent"
+            found.setdefault((fact.figure, share), (fact.figure, fact.text.strip(), share))
         elif fact.kind == "date" and fact.date[0] and not any(fact.date[1:]):
-            found.setdefault(float(fact.date[0]), (float(fact.date[0]), fact.text.strip(), False))
+            found.setdefault((float(fact.date[0]), False), (float(fact.date[0]), fact.text.strip(), False))
     return list(found.values())[:MOST_FIGURES]
 
 

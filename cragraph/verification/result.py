@@ -171,7 +171,7 @@ class Verification:
             line,
             self.on_low_confidence,
             sound=sound,
-            supported=supported,
+            supported=supported or self._supported_but_for_figures,
             judged=not self.unjudged,
             showing=self.showing,
             doubts=self.doubts,
@@ -255,6 +255,12 @@ class Verification:
             return labels == {"supported"}
         lacking = 1.0 - sum(CREDIT[v["verdict"]] for v in claims) / len(claims)
         return round(lacking, 9) < HALLUCINATED
+
+    @property
+    def _supported_but_for_figures(self) -> bool:
+        """Whether a model supported every claim, and only figures that it may have calculated are in no passage."""
+        labels = {v.get("said", v["verdict"]) for v in self.counted}
+        return bool(labels) and labels <= IN_FAVOUR
 
     @property
     def is_grounded(self) -> bool:

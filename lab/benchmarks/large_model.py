@@ -3,6 +3,7 @@
     python -m lab.benchmarks.large_model ask --way careful --folder choir --folder hall --every 2 --work WORK
     python -m lab.benchmarks.large_model talk --work WORK
     python -m lab.benchmarks.large_model table WORK/*.jsonl
+    python -m lab.benchmarks.large_model recall
 
 Questions are those of `lab/benchmarks/traps`. A request whose reply is not known is written to WORK/ask/PART-KEY.txt
 and waits until somebody writes WORK/reply/PART-KEY.txt: a writer who plays one part, and sees neither code nor answers.
@@ -13,6 +14,8 @@ nobody (`keep` keeps those that the runs in WORK have used). Parts:
     hasty     as careful, but one answer in six has a slip: the row above, a condition left out, last year's rule, …
     judge     judges the answers of another
     lying     (no writer) calls every claim supported, and quotes the sentence nearest to it
+
+`recall` asks nobody: it prints how often the first passages hold the answer of a question that one place answers.
 
 `talk` holds the talks of `talks.jsonl` with the careful writer: whether a turn is good is for a reader to say, beside
 what the row calls a good one.
@@ -38,6 +41,7 @@ import numpy as np
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cragraph import create_chat, load_settings
+from cragraph.models.budget import estimated_tokens
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
 from cragraph.run import Assistant
@@ -56,6 +60,7 @@ PLAIN: Final = (
     "I don't know.\n\n{passages}\n\nQuestion: {question}"
 )
 WAIT_S: Final = 3_400.0
+FIRST: Final = (5, 8, 12, 16, 30)  # passages
 
 
 def key_of(request: Request) -> str:
@@ -202,6 +207,27 @@ def talk(server: OllamaServer, out: Path, at_once: int) -> None:
           f"something {right} have it")  # fmt: skip
 
 
+def recall() -> None:
+    """Print for how many questions that one place answers the first passages of its files hold the answer."""
+    holds, tokens = defaultdict[int, list[bool]](list), defaultdict[int, list[int]](list)
+    for home in sorted(TRAPS.glob("*/files")):
+        with tempfile.TemporaryDirectory() as scratch:
+            made = Assistant(load_settings(store=str(Path(scratch) / "store")))
+            made.ingest([home])
+            for row in rows_of([home.parent / "questions.jsonl"]):
+                if row["answer"] is None or row.get("sum"):
+                    continue
+                notes, question = Notes(), row["question"]
+                ranked = made.parts.reranker(question, made.parts.retriever([question], 30, notes), notes)
+                for first in FIRST:
+                    named = [p["text"] for p in ranked[:first] if p["filename"] in row["where"]]
+                    holds[first].append(is_right("\n".join(named), row["answer"]))
+                    tokens[first].append(sum(estimated_tokens(p["text"]) for p in ranked[:first]))
+    print("| first passages | hold the answer | estimated tokens |\n" + "| ---: " * 3 + "|")
+    for first in FIRST:
+        print(f"| {first} | {sum(holds[first])} of {len(holds[first])} | {fmean(tokens[first]):.0f} |")
+
+
 def found(row: dict[str, Any], said: dict[str, Any]) -> str:
     """right, wrong or refused; what the files do not answer is rightly refused."""
     if said["abstained"]:
@@ -267,11 +293,14 @@ def main() -> None:
     talking.add_argument("--at-once", type=int, default=6, help="talks held side by side")
     talking.add_argument("--work", type=Path, required=True, help="folder of requests, replies and rows")
     verbs.add_parser("table", help="print a line for each way").add_argument("rows", type=Path, nargs="+")
+    verbs.add_parser("recall", help="print how often the first passages hold the answer")
     verbs.add_parser("keep", help="keep the replies that a folder's runs used").add_argument(
         "--work", type=Path, required=True
     )
     given = parser.parse_args()
-    if given.verb == "table":
+    if given.verb == "recall":
+        recall()
+    elif given.verb == "table":
         table(rows_of(given.rows))
     elif given.verb == "keep":
         used = set((given.work / "used.txt").read_text(encoding="utf-8").split())

@@ -197,10 +197,11 @@ _ABOUT: Final = pattern("about")
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _PARTS: Final = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5, "tenth": 10}
 _FRACTION: Final = re.compile(
-    rf"\b(?:(?P<count>{'|'.join(_COUNTS)})[\s-]+)(?P<part>{'|'.join(_PARTS)})(?=\s+of\b)|\bhalf(?=\s(?:of|the|its|all)\b)",
+    rf"\b(?:(?P<count>{'|'.join(_COUNTS)})[\s-]+)(?P<part>{'|'.join(_PARTS)})(?=\s+(?:off?|less|cheaper|discount|reduction)\b)"
+    r"|\bhalf(?=\s(?:off?|the|its|all|price)\b)",
     re.IGNORECASE,
 )
-"""A share in words: "two thirds of", "half the"."""
+"""A share in words: "two thirds of", "a tenth off", "half the"."""
 _TIME: Final = re.compile(
     rf"\b(?:(?:(?P<count>{'|'.join(_COUNTS)})[\s-]+)?(?P<part>{'|'.join(_PARTS)})\s+(?:of\s+)?an?\s+(?P<unit>hour|year|day|mile)"
     rf"|an?\s+(?P<whole>hour|year|day|mile)\s+and\s+a\s+(?P<more>half|quarter))\b",
