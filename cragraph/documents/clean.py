@@ -57,6 +57,7 @@ DROPPED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\U000e0000-\U000e007f]"
 )
+_COLOURS = re.compile("\x1b\\[[0-9;?]{0,40}[A-Za-z]|\x1b\\][^\x07\x1b]{0,500}(?:\x07|\x1b\\\\)")  # of a terminal
 LIGATURES = {chr(0xFB00 + n): letters for n, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))}
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 # Normalising sorts a run of accents in quadratic time; no script stacks this many.
@@ -76,6 +77,7 @@ def clean(text: str) -> str:
     text = LEADER.sub(": ", text) if ".." in text or ". ." in text or "…" in text else text
     if text.isascii() and "\r" not in text and not DROPPED.search(text):
         return LINE_ENDS.sub("\n", text)
+    text = _COLOURS.sub("", text) if "\x1b" in text else text
     text = DROPPED.sub("", LINE_ENDS.sub("\n", text))
     text = _STACKED.sub(r"\1", encodable(SPACES.sub(" ", text)))
     return unicodedata.normalize("NFC", _LIGATURES.sub(lambda match: LIGATURES[match[0]], text))

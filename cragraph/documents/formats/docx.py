@@ -358,6 +358,7 @@ class _Numbers:
     def __init__(self, part: Any = None, styles: Mapping[str, _ParagraphStyle] | None = None) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
         self._abstract: dict[str, str] = {}
+        self._own: dict[str, dict[int, _Level]] = {}  # levels that one list writes in its own way
         self._starts: dict[str, dict[int, int]] = {}  # restarts of lists
         self._of_style: dict[tuple[str, str], int] = {}
         self._counts: dict[str, dict[int, int]] = {}
@@ -373,6 +374,10 @@ class _Numbers:
             self._abstract[number] = _value(one, "abstractNumId")
             for override in one.iterfind(f"{_W}lvlOverride"):
                 start, at = _value(override, "startOverride"), override.get(f"{_W}ilvl", "0")
+                for own in override.iterfind(f"{_W}lvl"):
+                    level, written, _ = _level(own)
+                    self._own.setdefault(number, {})[level] = written
+                    start = start or str(written.start)
                 if start.isdecimal() and at.isdecimal():
                     self._starts.setdefault(number, {})[int(at)] = int(start)
         for name, link in linked.items():
@@ -383,7 +388,7 @@ class _Numbers:
         """The next number of a list at a level, "-" for a bullet; None for an unknown list."""
         name = self._abstract.get(number, "")
         at = self._of_style.get((name, style), at)
-        levels = self._levels.get(name, {})
+        levels = {**self._levels.get(name, {}), **self._own.get(number, {})}
         if number == "0":
             return None
         if at not in levels:

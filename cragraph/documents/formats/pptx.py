@@ -68,6 +68,10 @@ class _Slide:
                 notes = self._parts.xml(name).iter(f"{_P}sp")
                 text = "\n".join(line for shape in notes if _role(shape) == "body" for line in _lines(shape))
                 self._writer.paragraph(f"Notes: {text}" if text.strip() else "")
+            elif kind.endswith("/comments"):
+                for comment in self._parts.xml(name):
+                    said = comment.findtext(f"{_P}text") or " ".join(_lines(comment))
+                    self._writer.paragraph(f"Comment: {said}" if said.strip() else "")
 
     def _graphic(self, frame: Any) -> None:
         if (table := frame.find(f".//{_A}tbl")) is not None:

@@ -163,8 +163,8 @@ def word(
     return _package(name, "word/document.xml", files, strict)
 
 
-def slides(name: str, *shapes: str, chart: str = "", strict: bool = False) -> Write:
-    """A presentation, a slide per drawing of shapes; `chart` is drawn where a shape names c1."""
+def slides(name: str, *shapes: str, chart: str = "", comments: str = "", strict: bool = False) -> Write:
+    """A presentation, a slide per drawing of shapes; `chart` is drawn where a shape names c1, `comments` are on all."""
     numbers = range(1, len(shapes) + 1)
     ids = "".join(f'<p:sldId id="{255 + n}" r:id="s{n}"/>' for n in numbers)
     files = {
@@ -173,13 +173,17 @@ def slides(name: str, *shapes: str, chart: str = "", strict: bool = False) -> Wr
     }
     for n, drawn in zip(numbers, shapes, strict=True):
         files[f"ppt/slides/slide{n}.xml"] = f"<p:sld {_SPACES}><p:cSld><p:spTree>{drawn}</p:spTree></p:cSld></p:sld>"
-        if chart:
-            files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _relations({"c1": ("chart", "../charts/chart1.xml")})
+        beside = {"c1": ("chart", "../charts/chart1.xml")} if chart else {}
+        beside |= {"k1": ("comments", "../comments/comment1.xml")} if comments else {}
+        if beside:
+            files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _relations(beside)
     if chart:
         files["ppt/charts/chart1.xml"] = (
             f"<c:chartSpace {_SPACES}><c:chart><c:plotArea><c:barChart>{chart}</c:barChart></c:plotArea></c:chart>"
             "</c:chartSpace>"
         )
+    if comments:
+        files["ppt/comments/comment1.xml"] = f"<p:cmLst {_SPACES}>{comments}</p:cmLst>"
     return _package(name, "ppt/presentation.xml", files, strict)
 
 

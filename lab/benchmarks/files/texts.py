@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.benchmarks.files.case import Case, text_file
 from lab.benchmarks.files.kit import book, page
-from lab.benchmarks.files.office_kit import opendocument, para, row, table, word
+from lab.benchmarks.files.office_kit import numbered, numbering, opendocument, para, row, shape, slides, table, word
 
 
 def encoded(name: str, encoding: str, text: str) -> Callable[[Path], Path]:
@@ -388,4 +388,93 @@ DATES = (
     ),
 )
 
-CASES = (*DATES, *QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
+SLIDE = shape("Ferry", title=True) + shape("The ferry to Mull leaves at 9.")
+
+COMMENTS = (
+    Case(
+        "comments on slides: of an old program",
+        slides("a.pptx", SLIDE, comments='<p:cm authorId="0"><p:text>A dog travels for £4.</p:text></p:cm>'),
+        "For how much does a dog travel?",
+        "£4",
+    ),
+    Case(
+        "comments on slides: of a new program",
+        slides(
+            "b.pptx",
+            SLIDE,
+            comments="<p:cm><p:txBody><a:p><a:r><a:t>A dog travels for £4.</a:t></a:r></a:p></p:txBody></p:cm>",
+        ),
+        "For how much does a dog travel?",
+        "£4",
+    ),
+    Case(
+        "comments on slides: beside the slide's words",
+        slides("c.pptx", SLIDE, comments='<p:cm authorId="0"><p:text>Ask Ida.</p:text></p:cm>'),
+        "When does the ferry to Mull leave?",
+        r"\b9\b",
+    ),
+)
+
+
+def override(inner: str) -> str:
+    """A second list that writes its first level in its own way."""
+    return f'<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0">{inner}</w:lvlOverride></w:num>'
+
+
+def level(kind: str, text: str, start: int = 1) -> str:
+    """A level of a list."""
+    return f'<w:lvl w:ilvl="0"><w:start w:val="{start}"/><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/></w:lvl>'
+
+
+def clauses(name: str, own: str) -> Callable[[Path], Path]:
+    """A Word file of two lists of one numbering, of which the second is written in its own way."""
+    body = numbered("The quay is swept on Mondays.", 0) + numbered("The crane lifts 2 tonnes.", 0)
+    body += numbered("Dogs are kept on a lead.", 0, 2) + numbered("Bicycles are pushed along the quay.", 0, 2)
+    return word(name, body, {"numbering": numbering(("decimal", "%1."), more=override(own))})
+
+
+RULE = "Which rule says that bicycles are pushed?"
+
+NUMBERED = (
+    Case(
+        "lists written in their own way: letters",
+        clauses("a.docx", level("upperLetter", "Rule %1)")),
+        RULE,
+        r"Rule B\)",
+    ),
+    Case("lists written in their own way: a start", clauses("b.docx", level("decimal", "Rule %1", 7)), RULE, "Rule 8"),
+    Case(
+        "lists written in their own way: begun again",
+        clauses("c.docx", f'<w:startOverride w:val="3"/>{level("lowerRoman", "Rule %1")}'),
+        RULE,
+        "Rule iv",
+    ),
+)
+
+COLD = "2026-03-21 02:45:00 \x1b[1;31mALARM\x1b[0m vault at \x1b[33m9.9\x1b[0m degrees"
+
+COLOURED = (
+    Case(
+        "colours of a terminal: a log",
+        text_file("a.log", f"2026-03-21 02:30:00 \x1b[32mINFO\x1b[0m door shut\n{COLD}\n"),
+        "At how many degrees was the vault at the ALARM?",
+        r"9\.9 degrees",
+        r"\[3\d|\[0m",
+    ),
+    Case(
+        "colours of a terminal: a text",
+        text_file("b.txt", "\x1b[1mVault\x1b[22m\n\nThe vault is kept at \x1b[33m4.5\x1b[0m degrees.\n"),
+        "At how many degrees is the vault kept?",
+        r"at 4\.5 degrees",
+        r"\[3\d|\[0m",
+    ),
+    Case(
+        "colours of a terminal: a cell, CSV",
+        text_file("c.csv", "Host,State\nalpha,\x1b[32mup\x1b[0m\nbeta,\x1b[31mdown\x1b[0m\n"),
+        "What is the state of beta?",
+        "down",
+        r"\[3\d|\[0m",
+    ),
+)
+
+CASES = (*COMMENTS, *NUMBERED, *COLOURED, *DATES, *QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
