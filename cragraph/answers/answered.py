@@ -45,6 +45,8 @@ _SINCE: Final = pattern("holds_since")
 _SEVERAL: Final = re.compile(r"^(?:list|name|give|show)\b|\b(?:all|each|every)\b", re.I)
 """Questions that may have several right answers."""
 _VERSION: Final = re.compile(r"\b(?:version|edition|rev(?:ision)?|v)[\s._-]?(\d{1,3})\b", re.I)
+_ITEM: Final = re.compile(r"^\W*\d{1,3}[.)](?=\s)")
+"""The number of a rule or item: no figure of what it says."""
 _WHEN: Final = frozenset({"date", "quarter"})
 _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to)\b", re.I)
 TWIN: Final = 0.6
@@ -237,7 +239,7 @@ def _figures_of(scored: Scored) -> list[Fact]:
 
 def _held(figures: Sequence[Fact], scored: Scored) -> bool:
     """Whether a sentence has one of some figures outside the words that no longer hold."""
-    text = _INSTEAD.sub(lambda m: " " * len(m[0]), scored.candidate.text)
+    text = _INSTEAD.sub(lambda m: " " * len(m[0]), _ITEM.sub(lambda m: " " * len(m[0]), scored.candidate.text))
     stated = [f for f in extract(text) if f.kind != "name"]
     # "At most 12" agrees with 11, and not with "at most 15".
     return any(

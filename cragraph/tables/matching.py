@@ -80,13 +80,19 @@ class Matching:
         self.at = dict(enumerate(asked.tokens))
         self.every = set(self.at)
         self.number = [c for c in table.columns.values() if c.kind == "number" and not c.is_number_of]
-        self.figures = [c for c in self.number if not c.is_year]
         names = re.sub(r"[_\-./]+", " ", f"{table.filename.rpartition('.')[0]} {table.headings}")
         self.about = frozenset(content_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", names)))
+        self.figures = [c for c in self.number if not c.is_year and not self._numbers_the_rows(c)]
         self.of_words = {w for c in table.columns.values() if c.kind != "number" for w in words_of_column(c)}
         self.column_words = frozenset(w for c in table.columns.values() for w in words_of_column(c))
         self.label_words = {w for name in table.labels for w in words_of_column(table.columns[name])}
         self.elsewhere: frozenset[str] = frozenset()  # words of the titles of other tables
+
+    def _numbers_the_rows(self, column: Column) -> bool:
+        """Whether a column holds the number by which a row's thing goes: the first one, as "plot" of a register of
+        plots."""
+        first = next(iter(self.table.columns.values()))
+        return column is first and column.distinct == self.table.size and bool(words_of_column(column) & self.about)
 
     def within(self, start: int, end: int) -> set[int]:
         """The words in a stretch of the question."""

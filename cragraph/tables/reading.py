@@ -17,7 +17,7 @@ from typing_extensions import TypedDict, Unpack
 from cragraph.documents.tables import Table
 from cragraph.language.cells import UNITS as HEADING_UNITS
 from cragraph.language.cells import number_of
-from cragraph.language.facts import value_of
+from cragraph.language.facts import extract, value_of
 from cragraph.language.questions import split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, stem, weight
@@ -209,18 +209,20 @@ class _Over(Matching):
         subject = {n for n in heads if self.is_subject(self.at[n])}
         if not (generic or subject or heads & used):
             return None
+        if any(heads & one.tokens and _counts_itself(one) for one in named):
+            return None
         flagged = self.flags(self.every - used)
-        conditions = [*named, *flagged]
+        conditions, periods = [*named, *flagged], self.rows_are_periods()
         if asked.compared is None and not self.is_row_name(head):
             # "How many birds were counted in spring": rows are species, and a column says how many.
             measured = None
-            if not generic or not named:
+            if not generic or not named or periods:
                 measured = self.column(self.every - used - heads - used_by(flagged), strict=True, counts=True)
             if measured is not None:
                 words = heads - self._before_names(named)
                 return self._reading("sum", measured, conditions, quiet=not asked.total, words=words)
-        periods, named_so = self.rows_are_periods(), self.is_row_name(head)
-        if subject and not generic and periods and not named_so:
+        named_so = self.is_row_name(head)
+        if periods and not named_so and (generic or subject):
             return None
         if asked.compared:
             if (compared := self.compared(self.every - used)) is None:
@@ -569,6 +571,12 @@ class _Over(Matching):
         ]
         names = list(dict.fromkeys(names))
         return max(self.near(token.text, names), default=0.0) >= NEAR
+
+
+def _counts_itself(named: NamedColumn) -> bool:
+    """Whether a named value says how many itself, as "eight hens" does."""
+    values = named.condition["values"]
+    return any(fact.kind == "number" for value in values if not number_of(value) for fact in extract(value))
 
 
 def _percents(passages: Sequence[Passage]) -> Iterator[tuple[str, Cited, frozenset[str]]]:
