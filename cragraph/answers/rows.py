@@ -317,8 +317,13 @@ class _RowQuestion:
             dated = any(fact.kind == "date" and fact.date[1] for fact in dates(value))
             named = set(content_words(column.replace("_", " ")))
             held = named & _HOLDS and not named & self.words and _CAME.search(self.question.text)
-            return not dated and "year" not in named and not held
+            return not dated and "year" not in named and not held and not self._numbers_the_rows(column)
         return True
+
+    def _numbers_the_rows(self, column: str) -> bool:
+        """Whether a column has the number by which a row's thing goes, and the question asks how large or old it is."""
+        own, plain = self.values[column], _HOW.search(self.question.text) is not None
+        return plain and column == next(iter(self.columns)) and len({*own}) == len(own) and all(map(str.isdigit, own))
 
     def _probability(self, accounted: frozenset[str], whole: bool, asked: bool) -> float:
         heavy = self.words - _LIGHT
@@ -347,6 +352,7 @@ _PHRASES: Final = tuple(
     for key, line in LEXICON["same_deed"].items()
     for first, last in (phrase.split("_") for phrase in line.split() if phrase.count("_") == 1)
 )
+_HOW: Final = re.compile(r"\bhow (?:big|large|small|old|tall|high|deep|wide|long|heavy|far|fast)\b", re.I)
 _IMPLIED: Final = {
     kind: frozenset(map(stem, words.split()))
     for kind, words in (
