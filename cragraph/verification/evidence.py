@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from cragraph.language.facts import Fact, extract
 from cragraph.language.lexicon import pattern
-from cragraph.language.markers import without_markers
+from cragraph.language.markers import find_markers, without_markers
 from cragraph.language.questions import QUOTED_KINDS, Kind, read_question
 from cragraph.language.words import asked_words, content_words, terms
 from cragraph.models.examined import NEUTRAL, Worth
@@ -70,6 +70,11 @@ _NO_FIGURE: Final = re.compile(
 """Words that answer a question for a figure without one."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _NAME: Final = re.compile(r"\b[A-ZÄÖÜ][^\W\d_]+")
+_SUBJECT: Final = re.compile(
+    r"\b(?i:do|does|did|will|would|can|could|must|should|may|has|have|had|is|was)\s+"
+    r"(?:(?i:the|mr|mrs|ms|miss|dr)\b\.?\s+|[A-Z]\.\s*)*([^\W\d_]+(?:[’'-][^\W\d_]+)*)"
+)
+"""The name of whoever a question is about."""
 SHORTEST_NAME: Final = 3  # letters
 _ASKS_WHAT_WAS: Final = re.compile(r"\b(?:did|was|were|been|had)\b", re.I)
 MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before odds are multiplied
@@ -148,7 +153,7 @@ def ratio_of_quotation(question: str, quotation: str, passages: Sequence[Passage
         ratio *= WORDED
     if kind in _COUNTED and not _NO_FIGURE.search(plain) and all(fact.kind == "name" for fact in extract(plain)):
         ratio *= LACKING
-    if names_another(question, plain, passages):
+    if names_another(question, plain, passages) or of_another(question, quotation, passages):
         ratio *= LACKING
     if _ASKS_ARITHMETIC.search(question) and not _ASKS_ARITHMETIC.search(quotation):
         ratio *= ARITHMETIC
@@ -176,12 +181,30 @@ def names_another(question: str, quotation: str, passages: Sequence[Passage]) ->
     return False
 
 
+def of_another(question: str, quotation: str, passages: Sequence[Passage]) -> bool:
+    """Whether a quotation is of documents without the name of whoever the question is about ("What does Thackray ask
+    for the cello?"), and another document has it."""
+    cited = {number - 1 for marker in find_markers(quotation) for number in marker.numbers}
+    quoted = {_document(passage) for number, passage in enumerate(passages) if number in cited}
+    texts: dict[bool, str] = {True: "", False: ""}
+    for passage in passages:
+        texts[_document(passage) in quoted] += f"{passage['filename']} {passage['metadata']} {passage['text']}\n"
+    return bool(quoted) and any(
+        _named(name, texts[False]) and name.casefold() not in texts[True].casefold()
+        for name in (match[1].removesuffix("'s").removesuffix("’s") for match in _SUBJECT.finditer(question))
+    )
+
+
+def _document(passage: Passage) -> str:
+    return passage["source"] or passage["doc_id"]
+
+
 def _named(word: str, text: str) -> str:
     """A word of a question as a text writes it, if it is a name there: never in small letters; else empty."""
     name = word[:1].upper() + word[1:]
     if len(word) < SHORTEST_NAME or re.search(rf"(?<![\w.@/-]){re.escape(word.lower())}(?![\w@])", text):
         return ""
-    return name if re.search(rf"(?<=[\w,] ){re.escape(name)}\b", text) else ""
+    return name if re.search(rf"(?:(?<=[\w,] )|(?<=\b[A-Z]\. )){re.escape(name)}\b", text) else ""
 
 
 def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, judged: float | None = None) -> float:
