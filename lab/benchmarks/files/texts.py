@@ -438,9 +438,9 @@ RULE = "Which rule says that bicycles are pushed?"
 NUMBERED = (
     Case(
         "lists written in their own way: letters",
-        clauses("a.docx", level("upperLetter", "Rule %1)")),
+        clauses("a.docx", level("upperLetter", "Rule %1")),
         RULE,
-        r"Rule B\)",
+        "Rule B",
     ),
     Case("lists written in their own way: a start", clauses("b.docx", level("decimal", "Rule %1", 7)), RULE, "Rule 8"),
     Case(
