@@ -94,6 +94,37 @@ def table_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") 
     )
 
 
+def _is_alone(row: Sequence[str]) -> bool:
+    """Whether a row of several columns has one text, in its first cell or across all."""
+    return len(row) > 2 and bool(row[0]) and {*row} <= {row[0], ""}
+
+
+def tables_of(grid: Sequence[Sequence[str]], marked: int = 0, caption: str = "") -> Iterator[TextTable]:
+    """The table of a grid; or its parts, if texts alone in their rows divide it and a part is a form: then each part is
+    a form or a table by itself."""
+    rows = [row for row in grid if any(row)]
+    parts: list[list[Sequence[str]]] = []
+    for row in rows:
+        if not parts or _is_alone(row):
+            parts.append([])
+        parts[-1].append(row)
+    bodies = [part[1:] if _is_alone(part[0]) else part for part in parts]
+    forms = [is_form(body) for body in bodies]
+    if (
+        marked
+        or len(parts) < 2
+        or is_form(rows)
+        or not any(n and len(b) > 1 for n, b in zip(forms, bodies, strict=True))
+    ):
+        yield table_of(grid, marked, caption)
+        return
+    for part, body, is_one in zip(parts, bodies, forms, strict=True):
+        if is_one or (body and body[0][0] and len({*body[0]}) == 2):  # a label and one value across the other columns
+            yield TextTable(part, pairs=True, sections=[""] * len(part))
+        else:
+            yield table_of(part)
+
+
 def table_of_tabs(lines: Sequence[str]) -> TextTable | None:
     """The table of lines with tabs between cells; None if lines have different numbers of cells or there are no
     headings."""
@@ -112,6 +143,9 @@ def is_form(rows: Sequence[Sequence[str]]) -> bool:
     width = max(map(len, rows), default=0)
     if width not in (2, 4, 6):
         return False
+    firsts = (row for n, row in enumerate(rows) if not n or _is_alone(rows[n - 1]))
+    if any(not row[0] and sum(map(bool, row)) > 2 for row in firsts):
+        return False  # headings beside an empty corner
     lines = [_paired(row) for row in rows if width == 2 or sum(map(bool, row)) > 1]
     parts = accumulate(width > 2 and bool(row[0]) and not any(row[1:]) for row in rows)
     pairs = [(part, label) for part, row in zip(parts, rows, strict=True) for label, _ in _paired(row) if label]

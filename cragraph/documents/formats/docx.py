@@ -11,7 +11,7 @@ from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.omml import equation
 from cragraph.documents.package import Package, count_of, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
-from cragraph.documents.table_text import table_of
+from cragraph.documents.table_text import tables_of
 
 EMPTY: Final = "(not filled in)"  # stands for the placeholder of a control behind its label
 UNDECIDED: Final = "A change that is tracked here was neither accepted nor rejected: {changes}."
@@ -185,7 +185,8 @@ class _Body:
             marked += 1
         if any(len(row) > 1 for row in grid if any(row)):
             doubts = (UNDECIDED.format(changes=", ".join(read.changes)),) if read.changes else ()
-            self._writer.table(table_of(grid, marked), doubts=doubts)
+            for part in tables_of(grid, marked):
+                self._writer.table(part, doubts=doubts)
         else:
             for row in grid:
                 self._writer.paragraph("".join(row))

@@ -13,7 +13,7 @@ from cragraph.documents.clean import DEFAULT, Limits, one_line, read_text
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.package import count_of
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
-from cragraph.documents.table_text import TextTable, is_number, table_of
+from cragraph.documents.table_text import TextTable, is_number, tables_of
 from cragraph.language.facts import dates
 
 _UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
@@ -222,7 +222,8 @@ class _HtmlReader:
         elif tag.tag == "pre":
             self._writer.code("".join(tag.itertext()))
         elif tag.tag == "table" and not _is_layout(tag):
-            self._writer.table(read_table(tag, self._limits))
+            for part in read_tables(tag, self._limits):
+                self._writer.table(part)
         elif tag.tag == "li":
             self._item(tag)
         elif tag.tag not in _STRUCK:
@@ -310,8 +311,9 @@ def _is_layout(table: Any) -> bool:
     return widest < 2 or (len(rows) < 2 and table.find(".//th") is None)
 
 
-def read_table(table: Any, limits: Limits) -> TextTable:
-    """The cells of a table; a heading over several columns is repeated in each column, any other cell stands once."""
+def read_tables(table: Any, limits: Limits) -> Iterator[TextTable]:
+    """The cells of a table, or of each part of a form; a heading over several columns is repeated in each column, any
+    other cell stands once."""
     rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
     # The rows at the top that the page itself marks as headings.
     marks = (cs and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cs)) for row, cs in rows)
@@ -334,7 +336,7 @@ def read_table(table: Any, limits: Limits) -> TextTable:
         limits.check("fields", sum(map(bool, cells)), "columns")
         grid.append(cells)
     caption = table.find("caption")
-    return table_of(grid, marked, "" if caption is None else _spaced(caption))
+    return tables_of(grid, marked, "" if caption is None else _spaced(caption))
 
 
 def _fill(cells: list[str], from_above: dict[int, tuple[int, str]]) -> None:

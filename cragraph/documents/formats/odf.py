@@ -17,7 +17,7 @@ from cragraph.documents.package import Package, count_of, grid_of, package, stat
 from cragraph.documents.records import Scalar
 from cragraph.documents.sheets import Merged, SheetRow, merged_rows, sheet_drafts
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled
-from cragraph.documents.table_text import table_of
+from cragraph.documents.table_text import tables_of
 from cragraph.errors import DocumentError
 
 _NAMES: Final = {
@@ -186,7 +186,8 @@ class _Text:
         heads = [row for head in table.iter(f"{_TABLE}table-header-rows") for row in head]
         rows = [row for row in table.iter(f"{_TABLE}table-row") if next(row.iterancestors(f"{_TABLE}table")) is table]
         doubts = (CHANGED,) if self._is_changed(table) else ()
-        self._writer.table(table_of(grid_of(map(self._cells, rows), self._limits), len(heads)), doubts=doubts)
+        for part in tables_of(grid_of(map(self._cells, rows), self._limits), len(heads)):
+            self._writer.table(part, doubts=doubts)
 
     def _cells(self, row: Any) -> Iterator[tuple[str, int, bool]]:
         across = 0

@@ -11,7 +11,7 @@ from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.omml import equation
 from cragraph.documents.package import Package, count_of, grid_of, package
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
-from cragraph.documents.table_text import TextTable, table_of
+from cragraph.documents.table_text import TextTable, tables_of
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -87,7 +87,8 @@ class _Slide:
                 ]
                 for row in table.iterchildren(f"{_A}tr")
             )
-            self._writer.table(table_of(grid_of(rows, self._limits)))
+            for part in tables_of(grid_of(rows, self._limits)):
+                self._writer.table(part)
         elif (chart := frame.find(f".//{_C}chart")) is not None:
             self._writer.table(self._chart(self._parts.xml(self._relations[chart.get(f"{_R}id")][1])))
         elif (diagram := frame.find(f".//{_D}relIds")) is not None:

@@ -12,7 +12,7 @@ from cragraph.documents.clean import Limits, one_line
 from cragraph.documents.document import Draft, Writer
 from cragraph.documents.formats.docx import CHANGED, in_margins
 from cragraph.documents.signs import STRUCK, lowered, raised, settled
-from cragraph.documents.table_text import table_of
+from cragraph.documents.table_text import tables_of
 from cragraph.errors import DocumentError
 
 _TOKEN: Final = re.compile(
@@ -215,5 +215,6 @@ class _RtfReader:
     def _table(self) -> None:
         if self._rows:
             rows = [[" ".join(cell.split()) for cell in row] for row in self._rows]
-            self._writer.table(table_of(rows), doubts=(CHANGED,) if self._changed else ())
+            for part in tables_of(rows):
+                self._writer.table(part, doubts=(CHANGED,) if self._changed else ())
             self._rows, self._changed = [], False

@@ -5,7 +5,20 @@ from pathlib import Path
 
 from lab.benchmarks.files.case import Case, text_file
 from lab.benchmarks.files.kit import book, page
-from lab.benchmarks.files.office_kit import numbered, numbering, opendocument, para, row, shape, slides, table, word
+from lab.benchmarks.files.office_kit import (
+    cell,
+    frame,
+    numbered,
+    numbering,
+    opendocument,
+    para,
+    row,
+    shape,
+    slides,
+    spoken,
+    table,
+    word,
+)  # fmt: skip
 
 
 def encoded(name: str, encoding: str, text: str) -> Callable[[Path], Path]:
@@ -477,4 +490,47 @@ COLOURED = (
     ),
 )
 
-CASES = (*COMMENTS, *NUMBERED, *COLOURED, *DATES, *QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
+PART_FORM = (
+    ("1. THE OWNER",), ("Name", "Ada Moss", "Date", "17/02/2026"),
+    ("Address", "4 Mill Lane, Ware", "Mobile", "07700 900 418"),
+    ("2. THE BOATS",), ("", "Boat 1", "Boat 2", "Boat 3"), ("Name", "Tern", "Heron", "Plover"),
+    ("Berth", "12", "none", "31"), ("Hull", "oak, tarred", "steel", "larch"),
+)  # fmt: skip
+OWNER, BERTHED = "What is the address of the owner?", "What is the hull of Boat 2?"
+FOUR = '<w:gridSpan w:val="4"/>'
+LINES = "".join(
+    f"<tr>{f'<td colspan=4>{cells[0]}</td>' if len(cells) == 1 else ''.join(f'<td>{one}</td>' for one in cells)}</tr>"
+    for cells in PART_FORM
+)
+DRAWN = "".join(
+    "<a:tr>"
+    + "".join(
+        f'<a:tc gridSpan="{4 if len(cells) == 1 else 1}"><a:txBody><a:p>{spoken(one)}</a:p></a:txBody></a:tc>'
+        for one in cells
+    )
+    + "</a:tr>"
+    for cells in PART_FORM
+)
+
+PARTS = (
+    Case(
+        "forms in parts: pairs, Word",
+        word("a.docx", table(*(row(cell(one[0], FOUR)) if len(one) == 1 else row(*one) for one in PART_FORM))),
+        OWNER,
+        "4 Mill Lane",
+    ),
+    Case(
+        "forms in parts: a table within, Word",
+        word("b.docx", table(*(row(cell(one[0], FOUR)) if len(one) == 1 else row(*one) for one in PART_FORM))),
+        BERTHED,
+        "steel",
+        "oak|larch",
+    ),
+    Case("forms in parts: pairs, HTML", page("c.html", f"<table>{LINES}</table>"), OWNER, "4 Mill Lane"),
+    Case(
+        "forms in parts: a table within, HTML", page("d.html", f"<table>{LINES}</table>"), BERTHED, "steel", "oak|larch"
+    ),
+    Case("forms in parts: pairs, a slide", slides("e.pptx", frame(f"<a:tbl>{DRAWN}</a:tbl>")), OWNER, "4 Mill Lane"),
+)
+
+CASES = (*PARTS, *COMMENTS, *NUMBERED, *COLOURED, *DATES, *QUOTED, *SHOWN, *ENCODED, *HIDDEN, *FOOTERS, *TRACKED, *RICH)
