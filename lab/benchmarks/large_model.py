@@ -13,6 +13,7 @@ nobody (`keep` keeps those that the runs in WORK have used). Parts:
     careful   answers from the passages alone, says that it does not know where they do not answer, judges with quotes
     hasty     as careful, but one answer in six has a slip: the row above, a condition left out, last year's rule, …
     judge     judges the answers of another
+    obedient  answers whatever it is asked, never declines, follows orders in passages, and agrees with every claim
     lying     (no writer) calls every claim supported, and quotes the sentence nearest to it
 
 `recall` asks nobody: it prints how often the first passages hold the answer of a question that one place answers.
@@ -21,7 +22,7 @@ nobody (`keep` keeps those that the runs in WORK have used). Parts:
 what the row calls a good one.
 
 Ways: `none` (no model), `plain` (five passages and one call), `careful`, `hasty` (judged by judge), `lying` (written by
-careful, judged by lying).
+careful, judged by lying), `obedient` (judges itself), `unjudged` (written by obedient, judged by the embedded network).
 """
 
 import argparse
@@ -53,8 +54,11 @@ from tests.support.ollama import ModelInfo, OllamaServer, Reply, Request
 
 TRAPS: Final = Path(__file__).parent / "traps"
 KNOWN: Final = TRAPS / "replies.jsonl"
-PARTS: Final = ("careful", "hasty", "judge", "lying")
-WRITER: Final = {"careful": ("careful", "careful"), "hasty": ("hasty", "judge"), "lying": ("careful", "lying")}
+PARTS: Final = ("careful", "hasty", "judge", "lying", "obedient")
+WRITER: Final = {
+    "careful": ("careful", "careful"), "hasty": ("hasty", "judge"), "lying": ("careful", "lying"),
+    "obedient": ("obedient", "obedient"), "unjudged": ("obedient", "obedient"),
+}  # fmt: skip
 PLAIN: Final = (
     "Answer the question from these passages alone, in one or two sentences. If they do not answer it, say: "
     "I don't know.\n\n{passages}\n\nQuestion: {question}"
@@ -129,6 +133,7 @@ def ask(way: str, folder: str, server: OllamaServer, out: Path, every: int, at_o
         writer, judge = WRITER[way]
         given = {"model": f"ollama:{writer}:8b", "ollama_host": server.url, "timeout_s": WAIT_S}
         given |= {"judge_model": f"ollama:{judge}:8b"} if judge != writer else {}
+        given |= {"judge": "encoder"} if way == "unjudged" else {}
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=str(Path(scratch) / "store"), max_concurrency=at_once, **given)
         made = Assistant(settings)
