@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cragraph.build import FETCHED, KEPT, Parts
+from cragraph.build import FETCHED, KEPT, WHOLE_TABLE, Parts
 from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, speak, step
 from cragraph.log import log_run
 from cragraph.nodes.compute import Compute
@@ -97,4 +97,4 @@ def computing(parts: Parts) -> Compute:
     stored = StoredTables(lambda: parts.store, parts.settings.limits.chunks)
     chat = parts.chat
     written = None if chat is None else QueryModel(chat, parts.prompts)
-    return Compute(stored, parts.sources, parts.near, written)
+    return Compute(stored, parts.sources, parts.near, written, WHOLE_TABLE)

@@ -41,6 +41,8 @@ class Compute:
     sources: Callable[[], Sequence[str]]
     near: Near | None = None
     write: "QueryModel | None" = None
+    whole: int = 0
+    """Rows at most of a table that a capable model gets whole."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> Computed | None:
         """The computed answer; None if the question asks for no figure, or no reading is probable enough."""
@@ -52,7 +54,8 @@ class Compute:
             return None
         near = {p["source"] for p in state.held if is_row_of_table(p)}
         nearest = [table for table in tables if table.source in near]
-        if self.write is not None and self.write.capable and nearest and self._reads_whole(question, nearest):
+        read = partial(read_query, question, tables, state.held, self.near)
+        if self.write is not None and self.write.capable and nearest and self._reads_whole(question, nearest, read):
             return None
         # A call is worth its time if a table is among the nearest passages of the search.
         asks = self.write is not None and bool(nearest)
@@ -61,7 +64,6 @@ class Compute:
             return None
         found = _run([plan.reading]) if plan.reading else []
         if not found:
-            read = partial(read_query, question, tables, state.held, self.near)
             read_as = stand_in("Reading the question as one for a table", read, "it was answered from passages", notes)
             found = _run([reading for reading in read_as or () if reading.probability >= FLOOR / 2])
         if not found:
@@ -81,11 +83,15 @@ class Compute:
             probability = min(probability, DOUBTED)
         return {**made, "probability": round(min(probability, made["probability"]), 4)}
 
-    @staticmethod
-    def _reads_whole(question: str, tables: Sequence[Table]) -> bool:
-        """Whether a capable model that reads the rows needs no query: short tables, and no figure over all of them."""
-        asked = ParsedQuestion(question)
-        return max(table.size for table in tables) <= SHORT and not (asked.total or asked.mean or asked.share)
+    def _reads_whole(
+        self, question: str, tables: Sequence[Table], read: Callable[[], Sequence[TableReading]]
+    ) -> bool:
+        """Whether a capable model that reads the rows needs no query: no figure over all rows is asked for, and the
+        tables are short, or the question's words mean no query over them."""
+        asked, rows = ParsedQuestion(question), max(table.size for table in tables)
+        if asked.total or asked.mean or asked.share or rows > max(SHORT, self.whole):
+            return False
+        return rows <= SHORT or not any(reading.probability >= FLOOR / 2 for reading in read())
 
     def passages(self, computed: Computed) -> list[Passage]:
         """The passages that hold the rows of a figure."""
