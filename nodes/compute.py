@@ -83,9 +83,7 @@ class Compute:
             probability = min(probability, DOUBTED)
         return {**made, "probability": round(min(probability, made["probability"]), 4)}
 
-    def _reads_whole(
-        self, question: str, tables: Sequence[Table], read: Callable[[], Sequence[TableReading]]
-    ) -> bool:
+    def _reads_whole(self, question: str, tables: Sequence[Table], read: Callable[[], Sequence[TableReading]]) -> bool:
         """Whether a capable model that reads the rows needs no query: no figure over all rows is asked for, and the
         tables are short, or the question's words mean no query over them."""
         asked, rows = ParsedQuestion(question), max(table.size for table in tables)
