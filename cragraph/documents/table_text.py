@@ -152,6 +152,8 @@ def is_form(rows: Sequence[Sequence[str]]) -> bool:
     labels = [label for _, label in pairs]
     if len({*pairs}) < len(pairs) or any(map(is_number, labels)):
         return False
+    if any(value.endswith(":") for _, value in lines[0]):
+        return False  # two addresses side by side
     if 2 * sum(label.endswith(":") for label in labels) > len(labels):
         return True
     columns = [[line[n][1] for line in lines if n < len(line)] for n in range(width // 2)]

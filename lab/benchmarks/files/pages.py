@@ -497,6 +497,62 @@ FIELDS = (
     Case("values of PDF fields: typed on the page", lease("d.pdf", NOTE), "What is the monthly rent?", "1,275 euros"),
 )
 
+
+STAY = (
+    ("Name of the family", "Ottilie and Jens Brandt"), ("Street and house number", "Mill Lane 3, first floor"),
+    ("Phone in the evening", "0117 555 83 after seven"), ("Number of guests wanted", "2 of the same age"),
+    ("Pets in the house", "A cat and three hens"), ("Not at home on", "Wednesday 10 June until ten"),
+    ("Anything else to know", "Steep stairs to the attic"), ("Can drive the guests", "Only in the morning"),
+)  # fmt: skip
+
+
+def stay(name: str, *fields: str, ticks: bool = False) -> Callable[[Path], Path]:
+    """A form with labels of several words on the left, and fields, or else values, on the right."""
+    drawing, values = shown(72, 740, "Host family form", 16, "F2"), list[str]()
+    for number, (label, value) in enumerate(STAY):
+        drawing += shown(72, 700 - 26 * number, label)
+        values.append(field(f"260 {696 - 26 * number} 520 {712 - 26 * number}", f"/FT /Tx /T (f{number}) /V ({value})"))
+    if not fields:
+        drawing += "".join(shown(262, 700 - 26 * number, value) for number, (_, value) in enumerate(STAY))
+    for number, meal in enumerate(("vegetarian", "vegan", "halal") if ticks else ()):
+        drawing += shown(282 + 90 * number, 480, meal) + (shown(72, 480, "Meals we cannot offer") if not number else "")
+    values = [*values, *fields] if fields else []
+    places = [f"{n} 0 R" for n in range(10, 10 + len(values))]
+    form = f"<< /Fields [{' '.join(places)}] /DA (/Helv 10 Tf 0 g) /DR << /Font << /Helv 3 0 R >> >> >>"
+    return pdf(
+        name,
+        [drawing],
+        {**dict(enumerate(values, start=10)), 50: form},
+        about=f"/Annots [{' '.join(places)}]",
+        catalog="/AcroForm 50 0 R",
+    )
+
+
+def tick(left: int, about: str) -> str:
+    """A box to tick."""
+    return field(f"{left} 478 {left + 12} 490", f"/FT /Btn /T (t{left}) {about} /AP << /N << /Yes 3 0 R >> >>")
+
+
+TICKS = (tick(262, "/V /Off /AS /Off"), tick(352, "/V /Yes /AS /Yes"), tick(442, "/V /Off /AS /Off"))
+LONG = field("260 430 520 470", "/FT /Tx /Ff 4096 /T (more) /V (Breakfast is at 6.40\\non school days only)")
+HOUSE = "Which pets are in the house?"
+BESIDE = (
+    Case("values beside labels of several words: fields", stay("a.pdf", LONG), HOUSE, "Pets in the house: A cat and"),
+    Case("values beside labels of several words: printed", stay("b.pdf"), HOUSE, "Pets in the house: A cat and"),
+    Case(
+        "values beside labels of several words: boxes to tick",
+        stay("c.pdf", *TICKS, ticks=True),
+        "Which meals can the family not offer?",
+        "Meals we cannot offer: ☐ vegetarian ☒ vegan ☐ halal",
+    ),
+    Case(
+        "values beside labels of several words: two lines in a field",
+        stay("d.pdf", LONG),
+        "At what time is breakfast on school days?",
+        "Breakfast is at 6.40 on school days only",
+    ),
+)
+
 HIDDEN = [ord(letter) - 29 for letter in "The bakery sells forty loaves each morning"]
 UNMAPPED = (
     Case(
@@ -836,6 +892,7 @@ CASES: tuple[Case, ...] = (
     *NUMBERED,
     *LEFTWARDS,
     *FIELDS,
+    *BESIDE,
     *UNMAPPED,
     *REFERENCES,
     *PRICES,

@@ -63,7 +63,8 @@ def _read(note: Any, form: Any, usual: float, found: Over) -> None:
             found.words.extend(_words("☒" if pdfium.FPDFAnnot_IsChecked(form, note) else "☐", _box(note), usual))
         elif field in FILLED:
             value = _string(lambda *into: pdfium.FPDFAnnot_GetFormFieldValue(form, note, *into))
-            found.words.extend(_words(value, _box(note), usual))
+            # The lines of a value are one cell beside the field's label.
+            found.words.extend(_words(" ".join(value.split()), _box(note), usual, high=len(value.splitlines()) > 1))
     elif kind == pdfium.FPDF_ANNOT_FREETEXT:
         found.words.extend(_words(_contents(note), _box(note), usual))
     elif kind in (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_HIGHLIGHT) and (said := _contents(note).strip()):
@@ -95,12 +96,12 @@ def _box(note: Any) -> Box:
     return box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top)
 
 
-def _words(text: str, box: Box, usual: float) -> Iterator[PageWord]:
-    """The words of a text set into a box: of one line in its middle, of several from its top."""
+def _words(text: str, box: Box, usual: float, *, high: bool = False) -> Iterator[PageWord]:
+    """The words of a text set into a box: of one line in its middle, of several, or with `high`, from its top."""
     left, bottom, right, top = box
     lines = text.splitlines()
     height = min(usual, (top - bottom) / max(len(lines), 1)) or usual
-    middle = (bottom + top) / 2 if len(lines) < 2 else top - height / 2
+    middle = (bottom + top) / 2 if len(lines) < 2 and not high else top - height / 2
     for number, line in enumerate(lines):
         wide, at = min(height / 2, (right - left) / max(len(line), 1)), 0
         low = middle - number * height * 1.2 - height / 2

@@ -61,6 +61,7 @@ def _key(line: Line) -> str:
 
 
 LEAST_LINES = 4  # a column has at least this many lines on either side of the gutter
+LOOSE = 0.8  # share of a line's height by which the lines of a form stand apart, and those of a sentence do not
 SHORT = 3  # a column of a list, or of sentences that go on in the next line, at least this many
 _STEP = 4.0
 _SHARE = 0.2
@@ -130,7 +131,8 @@ def _is_prose(lines: Sequence[Line], width: float, *, short: bool) -> bool:
     if median(len(line.words) for line in lines) < 3:
         return False
     goes_on = any(below.text[:1].islower() and not _END.search(line.text) for line, below in pairwise(lines))
-    if short and not goes_on and not all(_BULLET.match(line.text) for line in lines):
+    loose = median(below.top - line.bottom for line, below in pairwise(lines)) > LOOSE * lines[0].height
+    if (short or loose) and not goes_on and not all(_BULLET.match(line.text) for line in lines):
         return False
     signs = "".join(line.text for line in lines)
     return sum(map(str.isalpha, signs)) >= 0.7 * (len(signs) - sum(map(str.isspace, signs)))

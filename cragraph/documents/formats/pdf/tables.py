@@ -7,11 +7,21 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cragraph.documents.formats.pdf.words import Line, PageCell, Segment
-from cragraph.documents.table_text import TextTable, column_names, is_number, is_period, is_year, labels_first
+from cragraph.documents.table_text import (
+    TextTable,
+    column_names,
+    is_form,
+    is_number,
+    is_period,
+    is_year,
+    labels_first,
+    table_of,
+)
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
 LEAST_ROWS: Final = 3  # least lines of several segments in a table of words
+APART: Final = 0.8  # share of a line's height by which rows stand apart, and the lines of one cell do not
 SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 LONGEST_BREAK: Final = 3  # lines without figures, such as labels of sections, between two rows of a table at most
 MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
@@ -235,7 +245,8 @@ def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
         if len(lefts) > 1 and sum(len(line.segments) > 1 for line in lines[start:end]) >= LEAST_ROWS:
             bold = [line.bold for line in lines[start:end]]
             rows = _grouped(lines[start:end], lefts)
-            yield Span(start, end, TextTable(rows, headers=int(bold[0] and not any(bold[1:]) and len(rows) > 1)))
+            headers = int(bold[0] and not any(bold[1:]) and len(rows) > 1)
+            yield Span(start, end, table_of(rows) if not headers and is_form(rows) else TextTable(rows, headers=headers))
             start = end
         else:
             start += 1
@@ -261,10 +272,11 @@ def _grouped(lines: Sequence[Line], lefts: Sequence[float]) -> list[list[str]]:
     """Rows of cells; a row begins after a wider gap, or else at a line with a filled first column."""
     gaps = [line.top - last.bottom for last, line in pairwise(lines)]
     loose = [gap > 0.35 * lines[0].height + min(gaps) for gap in gaps]
+    apart = min(gaps) > APART * lines[0].height
     rows: list[list[str]] = []
     for index, line in enumerate(lines):
         first = abs(line.segments[0].x0 - lefts[0]) <= SAME_LEFT
-        begins = loose[index - 1] if any(loose) and not all(loose) else first
+        begins = loose[index - 1] if any(loose) and not all(loose) and not apart else first
         if not index or (begins and (first or loose[index - 1])):
             rows.append([""] * len(lefts))
         for segment in line.segments:

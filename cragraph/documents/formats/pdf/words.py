@@ -263,6 +263,8 @@ def _is_embedded(page: Any, index: int) -> bool:
 
 SAME_LINE = 0.4  # words are on one line if their middles are nearer than this share of the higher word
 CELL_GAP = 0.9  # a gap wider than this share of the line's height separates two cells; justified words stand closer
+BOX_GAP = 1.8  # the same between a box to tick and what it is for
+BOXES: Final = frozenset("☐☑☒")
 _BRACKETED = re.compile(r"\(\w{1,2}\)$")  # such a mark beside an amount would be taken for a minus sign
 _LEADER = re.compile(r"^[.·•_…]{3,}$")
 _TRAILING_LEADER = re.compile(r"(?:\s?[.·_…]){4,}$")
@@ -381,7 +383,7 @@ def _segments(words: Iterable[PageWord]) -> list[Segment]:
     low = weighted_median((word.bottom, len(word.text)) for word in ordered)
     segments: list[list[PageWord]] = []
     led: set[int] = set()
-    apart = True
+    apart, boxed = True, False
     right = 0.0
     for word, behind in zip_longest(ordered, ordered[1:]):
         above = low - word.bottom > RAISED * height and word.height < SMALLER * height and len(word.text) < 5
@@ -398,8 +400,11 @@ def _segments(words: Iterable[PageWord]) -> list[Segment]:
             apart = True
             led.add(len(segments) - 1)
             continue
-        if apart or word.x0 - right > CELL_GAP * height:
+        box = word.text in BOXES
+        beside = box and bool(segments) and len(segments[-1]) > 1 and segments[-1][0].text in BOXES
+        if not beside and (apart or box or word.x0 - right > (BOX_GAP if boxed else CELL_GAP) * height):
             segments.append([])
+        boxed = box
         segments[-1].append(word)
         right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
     made = [Segment(segment) for segment in segments]
