@@ -246,7 +246,9 @@ def word_tables(lines: Sequence[Line]) -> Iterator[Span]:
             bold = [line.bold for line in lines[start:end]]
             rows = _grouped(lines[start:end], lefts)
             headers = int(bold[0] and not any(bold[1:]) and len(rows) > 1)
-            yield Span(start, end, table_of(rows) if not headers and is_form(rows) else TextTable(rows, headers=headers))
+            yield Span(
+                start, end, table_of(rows) if not headers and is_form(rows) else TextTable(rows, headers=headers)
+            )
             start = end
         else:
             start += 1
