@@ -1,11 +1,11 @@
 """Pages: HTML, Markdown, EPUB and PDF, and figures and sentences in any text."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab.benchmarks.files.case import Case, text_file
-from lab.benchmarks.files.kit import book, coded, glyphs, page, pdf, shown
+from lab.benchmarks.files.kit import Write, book, coded, glyphs, page, pdf, shown
 
 CATCH = (
     "<h1>Catch report</h1><p>The fleet landed 830<sup>2</sup> tonnes of herring in 2023.</p><p>The quay is short.</p>"
@@ -553,6 +553,81 @@ BESIDE = (
     ),
 )
 
+
+def prices(name: str, places: Sequence[int], *rows: Sequence[str], head: Sequence[str] = (), step: int = 20) -> Write:
+    """A table whose cells begin at these places; a row of one cell names a group, in bold, and a label of two lines
+    stands half a line above and below the other cells of its row."""
+    drawing = "".join(shown(x, 740, name, 11, "F2") for x, name in zip(places, head, strict=False))
+    for number, row in enumerate(rows):
+        y, cells = 740 - step * (number + 1), [*zip(places, row, strict=False)]
+        first, _, second = row[0].partition("\n")
+        if second:
+            drawing += shown(places[0], y + 7, first) + shown(places[0], y - 7, second)
+        elif len(row) == 1:
+            drawing += shown(places[0], y, first, 11, "F2")
+        for x, cell in cells if len(row) > 1 and not second else cells[1:]:
+            drawing += shown(x, y, cell)
+    return pdf(name, [drawing])
+
+
+EXAM = (("Autumn session in the Methodist Hall at Lower Hadley",), ("401", "Amelie Bauer", "Piano", "106"),
+        ("402", "Evie Lockyer", "Viola", "126"), ("Spring session",), ("423", "Isla March", "Violin", "131"),
+        ("424", "George Amos", "Clarinet", "94"))  # fmt: skip
+FEES = (("Lessons alone",), ("short", "30 min", "78.00", "97.00"), ("long", "45 min", "112.00", "138.00"),
+        ("Lessons in a group",), ("in twos", "45 min", "62.00", "76.00"),
+        ("in threes", "45 min", "46.00", "57.00"))  # fmt: skip
+LOANS = (("up to 500 €", "8.00", "11.00"), ("500 to 1,500 €", "14.50", "19.00"), ("over 1,500 €", "22.00", "29.00"))
+LENT = ("New value", "Children", "Adults")
+WIDE = (72, 260, 360, 460)
+BANDS = (("Small band\nand strings", "90 min", "14.00", "18.00"), ("Choir of children", "45 min", "8.00", "9.00"),
+         ("Mixed choir", "90 min", "11.00", "12.00"),
+         ("Brass and\npercussion", "60 min", "15.00", "17.00"))  # fmt: skip
+GROUPS = (
+    Case(
+        "groups of numbered rows in a PDF: numbers in a narrow column",
+        prices("a.pdf", (72, 106, 220, 320), *EXAM, head=("No.", "Candidate", "Instrument", "Marks")),
+        "Which instrument does Isla March play?",
+        r"Candidate: Isla March \| Instrument: Violin|Instrument for Isla March: Violin",
+        r"session[^|\n]*: Isla|session 42",
+    ),
+    Case(
+        "groups of numbered rows in a PDF: years in a narrow column",
+        prices("b.pdf", (72, 104, 220, 320), *((n.replace("4", "20", 1), *r) if r else (n,) for n, *r in EXAM),
+               head=("Year", "Candidate", "Instrument", "Marks")),
+        "How many marks did Isla March get?",
+        r"Isla March \| Instrument: Violin \| Marks: 131",
+        r"session[^|\n]*: Isla|session 20",
+    ),
+    Case(
+        "groups of numbered rows in a PDF: rows in small letters",
+        prices("c.pdf", WIDE, *FEES, head=("Offer", "Time", "Children", "Adults")),
+        "What do children pay for lessons in twos?",
+        r"in twos(?: \| Time: 45 min \| Children)?: 62.00",
+        r"group in twos|alone short",
+    ),
+    Case("a currency sign behind a label's figure in a PDF: up to a value",
+         prices("a.pdf", WIDE, *LOANS, head=LENT),
+         "What do children pay up to 500 €?", r"up to 500 € \| Children: 8.00", "€8"),
+    Case("a currency sign behind a label's figure in a PDF: between two values",
+         prices("b.pdf", WIDE, *LOANS, head=LENT),
+         "What do adults pay for 500 to 1,500 €?", r"1,500 € \| Children: 14.50 \| Adults: 19.00", "€14"),
+    Case("a currency sign behind a label's figure in a PDF: in pounds",
+         prices("c.pdf", WIDE, *((n.replace("€", "£"), *r) for n, *r in LOANS), head=LENT),
+         "What do adults pay over 1,500 £?", r"over 1,500 £ \| Children: 22.00 \| Adults: 29.00", "£22"),
+    Case("labels of two lines beside their row in a PDF: above and below",
+         prices("a.pdf", WIDE, *BANDS, head=("Offer", "Time", "Children", "Adults"), step=36),
+         "What do children pay for small band and strings?",
+         r"Small band and strings \| Time: 90 min \| Children: 14.00", r"strings [^|]"),
+    Case("labels of two lines beside their row in a PDF: the last row",
+         prices("b.pdf", WIDE, *BANDS, head=("Offer", "Time", "Children", "Adults"), step=36),
+         "What do adults pay for brass and percussion?",
+         r"Brass and percussion(?: \| Time: 60 min \| Children: 15.00 \| Adults)?: 17.00"),
+    Case("labels of two lines beside their row in a PDF: rows close together",
+         prices("c.pdf", WIDE, *BANDS, head=("Offer", "Time", "Children", "Adults"), step=28),
+         "What does the choir of children cost for children?",
+         r"Choir of children \| Time: 45 min \| Children: 8.00"),
+)  # fmt: skip
+
 HIDDEN = [ord(letter) - 29 for letter in "The bakery sells forty loaves each morning"]
 UNMAPPED = (
     Case(
@@ -893,6 +968,7 @@ CASES: tuple[Case, ...] = (
     *LEFTWARDS,
     *FIELDS,
     *BESIDE,
+    *GROUPS,
     *UNMAPPED,
     *REFERENCES,
     *PRICES,

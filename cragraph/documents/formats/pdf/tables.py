@@ -25,6 +25,7 @@ APART: Final = 0.8  # share of a line's height by which rows stand apart, and th
 SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 LONGEST_BREAK: Final = 3  # lines without figures, such as labels of sections, between two rows of a table at most
 MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
+LONGEST_LABEL, LONGEST_BOLD = 60, 90  # characters of such a label at most
 MOST_LABELS: Final = 3  # lines with the label of a section between the headings and the first row of figures at most
 _SENTENCE_END = re.compile(r"[.!?][\"”’)]*$")
 
@@ -135,14 +136,18 @@ def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int,
     Labels of sections (`Assets`) may stand between headings and first figures; without headings they are not included.
     """
     lefts = [cell.x0 for line in lines[first : first + 3] for cell in line.cells[1:]]
-    amounts = min(lefts) - 3 * lines[first].height
+    edge = min(line.cells[0].x0 for line in lines[first : first + 3])
+    amounts = max(min(lefts) - 3 * lines[first].height, edge + SAME_LEFT)
 
     def leads(index: int) -> bool:
         line = lines[index]
         return lines[index + 1].top - line.bottom < 1.5 * line.height and not _SENTENCE_END.search(line.text)
 
     def label(index: int) -> bool:
-        return leads(index) and len(lines[index].cells) == 1 and len(lines[index].text) < 60
+        line = lines[index]
+        longest = LONGEST_BOLD if line.bold else LONGEST_LABEL
+        single = len(line.cells) == 1 and line.cells[0].x0 <= amounts
+        return leads(index) and single and len(line.text) < longest
 
     def heading(index: int) -> bool:
         line = lines[index]
@@ -189,10 +194,12 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
     """The rows below the headings, with wrapped labels joined and a section's year put before each label."""
     body: list[list[str]] = []
     label = period = unused = ""
+    named = lines[0]
     for line in lines:
         alone = line.cells[0].text if len(line.cells) == 1 else ""
         cells = [] if alone and (not is_number(alone) or is_year(alone)) else place(line.cells, columns)
-        if label and cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1] in ",-"):
+        goes_on = cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1:] in {*",-"})
+        if label and goes_on and _wraps(named, line, columns):
             cells[0] = f"{label} {cells[0]}"
         elif label:
             body.append([label])
@@ -204,8 +211,15 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
             body += [[unused]] if unused else []
             period = unused = alone
         else:
-            label = line.text
+            label, named = line.text, line
     return [*body, *([text] for text in (unused, label) if text)]
+
+
+def _wraps(label: Line, row: Line, columns: Columns) -> bool:
+    """Whether a line above a row may be the beginning of its label: it fits into the column of labels, and it is not
+    set in bold above plain words."""
+    bold = label.bold and not row.segments[0].words[0].bold
+    return not bold and (len(columns) < 2 or label.x1 <= columns[1][0])
 
 
 def with_labels(lines: Sequence[Line]) -> list[Line]:
@@ -215,7 +229,7 @@ def with_labels(lines: Sequence[Line]) -> list[Line]:
     line = next(rest)
     while line is not None:
         below = next(rest)
-        if all(is_number(cell.text) for cell in line.cells):
+        if all(is_number(cell.text) for cell in line.cells) or _is_between(merged[-1:], line, below):
             label = [merged.pop()] if merged and _is_label_of(merged[-1], line) else []
             if below is not None and _is_label_of(below, line):
                 label.append(below)
@@ -225,6 +239,12 @@ def with_labels(lines: Sequence[Line]) -> list[Line]:
         merged.append(line)
         line = below
     return merged
+
+
+def _is_between(above: Sequence[Line], row: Line, below: Line | None) -> bool:
+    """Whether a row without a label stands halfway beside the two lines of one."""
+    lines = [*above, *([below] if below else [])]
+    return row.figures and len(lines) > 1 and all(_is_label_of(line, row) for line in lines)
 
 
 def _is_label_of(label: Line, amounts: Line) -> bool:

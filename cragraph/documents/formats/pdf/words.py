@@ -318,7 +318,7 @@ class Segment:
         words = [PageCell(word.text, word.x0, word.x1) for word in self.words]
         if len(words) > 1 and all(is_number(word.text) or word.text in SIGNS | TAILS for word in words):
             return words
-        if len(words) > 1 and words[-1].text in SIGNS:
+        if len(words) > 1 and words[-1].text in SIGNS and not is_number(words[-2].text):
             # A label that runs up to the currency sign of the first amount.
             return [PageCell(" ".join(word.text for word in words[:-1]), words[0].x0, words[-2].x1), words[-1]]
         return [PageCell(self.text, self.x0, self.x1)] if self.text else []
