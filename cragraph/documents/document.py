@@ -218,6 +218,8 @@ class Writer:
                 apart = False
                 for doubt in (*doubts, *table.doubts):
                     self.doubt(doubt)
+                for doubt in table.of_figures:
+                    self.doubt(doubt, of_figures=True)
 
     def draft(self, metadata: Mapping[str, Any] | None = None) -> Draft:
         """The finished text with its map."""

@@ -13,6 +13,7 @@ from cragraph.documents.clean import Limits
 from cragraph.documents.document import Draft, Heading
 from cragraph.documents.records import Reading, Record, Scalar, grouped, record_draft, text_field
 from cragraph.documents.table_text import (
+    SECTIONED,
     in_section,
     is_form,
     is_heading,
@@ -44,9 +45,6 @@ SHARED: Final = (
 MIXED: Final = "Amounts in “{column}” are in {units}: they cannot be added up or compared."
 TWO_WAYS: Final = (
     "Figures in {columns} can be read two ways (1.250 as 1250 or as 1.25), and nothing in the file says which."
-)
-SECTIONED: Final = (
-    "A text alone in its row, such as “{section}”, was read as the name of the rows below and not counted as a row."
 )
 TWO_HEADINGS: Final = "Two lines above these rows may name their columns; the second was taken."
 _LABELLED: Final = re.compile(r"[^:\d]{2,40}:\s*\S")

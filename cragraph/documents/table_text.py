@@ -30,6 +30,9 @@ _SUM = re.compile(
     r"(?:grand |overall |sub-?)?(?:total|sum)\b|(?:zwischen|gesamt)?summe\b|gesamt\b"
     r"|(?:net (?:income|profit|loss|result)|result|balance|surplus|deficit|profit|saldo|ergebnis)\s*:?$", re.I
 )  # fmt: skip
+SECTIONED: Final = (
+    "A text alone in its row, such as “{section}”, was read as the name of the rows below and not counted as a row."
+)
 TWO_READINGS: Final = "The cells of these rows may be labels and values in turn, or headings with values below them."
 
 
@@ -44,6 +47,7 @@ class TextTable:
     pairs: bool = False  # whether the cells of a row are labels and values in turn
     sections: Sequence[str] = ()  # for each row the text alone in a row above it; a row of such a text has its own
     doubts: Sequence[str] = ()
+    of_figures: Sequence[str] = ()  # doubts about figures computed over its rows
 
 
 def is_number(cell: str) -> bool:
@@ -208,12 +212,13 @@ def _sections_of_form(rows: Sequence[Sequence[str]]) -> list[str]:
     return found
 
 
-def sections_of(rows: Sequence[Sequence[str]]) -> list[str]:
-    """For each row the section it belongs to; empty for none. The rows are all below the headings.
+def sections_of(rows: Sequence[Sequence[str]], narrowest: int = 3) -> list[str]:
+    """For each row the section it belongs to; empty for none. The rows are all below the headings
+    and have cells for `narrowest` columns at least.
 
     A section is a first cell alone in its row. The first row is one, and at least another; rows follow each.
     """
-    alone = [len(row) > 2 and bool(row[0]) and not any(row[1:]) and not is_number(row[0]) for row in rows]
+    alone = [len(row) >= narrowest and bool(row[0]) and not any(row[1:]) and not is_number(row[0]) for row in rows]
     if not alone or not alone[0] or sum(alone) < 2 or alone[-1] or any(a and b for a, b in pairwise(alone)):
         return [""] * len(rows)
     found, sums, section, closed = list[str](), set[str](), "", False

@@ -4,8 +4,8 @@
 
 Makes more than 500 files, ingests the folder with the command as a person would, and prints what became of each kind,
 the time, and the most memory that the process and its readers held together. Exits with 1 where a good file is
-missing, a bad one is not named, one of too many chunks is not said to be cut, or the limits of ten minutes of
-processor time and one gigabyte are passed.
+missing, a bad one is not named, a reader breaks, one of too many chunks is not said to be cut, or the limits of ten
+minutes of processor time and one gigabyte are passed.
 """
 
 import argparse
@@ -408,6 +408,11 @@ def megabytes() -> float:
     return sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
 
 
+def _broke(reason: str | None) -> bool:
+    """Whether a file was refused by an error that its reader did not foresee."""
+    return "cannot be read (" in (reason or "")
+
+
 def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) -> bool:
     """Ingest the folder and print what became of each kind; whether all is as it must be."""
     kinds, fine = write(folder, only)
@@ -427,6 +432,8 @@ def run(folder: Path, store_path: Path, limits: Limits, only: frozenset[str]) ->
         print(f"{kind_name:24} {count:6} {len(taken.intersection(files)):6} {len(bad):6}  {str(example)[-90:]}")
         wanted = set(files) if KINDS[kind_name].refused else set(files) - taken
         wrong.extend(f"{name!r} ({kind_name}) is not named" for name in sorted(wanted - set(bad)))
+        broke = (f"{name!r} ({kind_name}) broke its reader: {named[name]}" for name in files if _broke(named.get(name)))
+        wrong.extend(broke)
         whole = set(files) - cut if KINDS[kind_name].cut else ()
         wrong.extend(f"{name!r} ({kind_name}) is not in up to the limit" for name in whole)
     memory = megabytes()

@@ -14,6 +14,7 @@ from cragraph.documents.document import Draft, Writer
 from cragraph.documents.package import count_of
 from cragraph.documents.signs import STRUCK, formula, lowered, raised, settled, tex
 from cragraph.documents.table_text import TextTable, is_number, tables_of
+from cragraph.language.cells import SEPARATOR
 from cragraph.language.facts import dates
 
 _UNREAD_NAMES = "script style noscript template nav svg iframe object button dialog canvas audio video map datalist"
@@ -41,6 +42,8 @@ _FOOTERS = (  # of the page; that of an article is a part of what is said
 )
 _RIGHTS = re.compile(r"(?:©|\(c\)|copyright)\s*(?:©\s*)?\d{4}(?:\s*[-–]\s*\d{2,4})?", re.I)
 _NAMED = re.compile(r"\w*([.#])([\w-]+)")
+_FLEX_STYLE = re.compile(r"^(?!.*flex-direction\s*:\s*column).*display\s*:\s*(?:inline-)?(?:flex|grid)", re.I | re.S)
+_APART = re.compile(r"[^\W\d_]{3}[)!.]?\n(?:[\d$€£¥]|[A-Z][a-z])|\d[)%]?\n[A-Z][a-z]{2}|[.!?)]\n[^\W\d_]{2}")
 _SHOWN_STYLE = re.compile(r"display\s*:\s*(?!none)|visibility\s*:\s*visible", re.I)
 _FILLED = ("text", "number", "date", "email", "tel", "url", "time", "month", "week", "")  # fields whose value is shown
 _HEADER = 2000  # characters of a page's header in which a date is looked for
@@ -61,7 +64,8 @@ def draft(markup: str, limits: Limits = DEFAULT) -> Draft:
 def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
     """Write the visible text of a page; returns the page's metadata."""
     limits.check("characters", len(markup), "characters")
-    parser = etree.HTMLParser(target=_Visible(_hidden_names(markup)), encoding="utf-8", huge_tree=True)
+    visible = _Visible(_styled(markup, _HIDDEN_STYLE, _SHOWN_STYLE), _styled(markup, _FLEX_STYLE))
+    parser = etree.HTMLParser(target=visible, encoding="utf-8", huge_tree=True)
     page = f"<!doctype html>{markup}".replace("\0", "").encode("utf-8", "replace")
     try:
         root = etree.fromstring(page, parser)
@@ -86,9 +90,10 @@ def write(markup: str, writer: Writer, limits: Limits) -> dict[str, str]:
 class _Visible:
     """Builds the tree of visible elements; elements below the deepest level become part of their parent."""
 
-    def __init__(self, hidden: frozenset[str] = frozenset()) -> None:
+    def __init__(self, hidden: frozenset[str], flex: frozenset[str]) -> None:
         self._builder = etree.TreeBuilder()
-        self._hidden = hidden  # the classes and names that the page's own style sheet hides
+        # The classes and names that the page's own style sheet hides, and whose parts it sets side by side.
+        self._hidden, self._flex = hidden, flex
         self._depth = self._hidden_from = 0
         self._names: list[str] = []  # of the elements that are open, as the tree calls them
         self._formula = False  # whether the formula that was begun has been read
@@ -114,7 +119,11 @@ class _Visible:
             if self._depth <= _DEEPEST:
                 name = "sup" if _RAISED.search(style) or "msupsub" in kinds else _name(tag)
                 name = "del" if _STRIKES.search(style) else name
-                self._builder.start(name, {key: attributes[key] for key in _KEPT if key in attributes})
+                kept = {key: attributes[key] for key in _KEPT if key in attributes}
+                own = {f".{kind}" for kind in kinds.split()} | {f"#{attributes.get('id')}"}
+                if _FLEX_STYLE.search(style) or not self._flex.isdisjoint(own):
+                    kept[_ROW] = ""
+                self._builder.start(name, kept)
                 self._names.append(name)
             else:
                 self._builder.data(" ")
@@ -134,24 +143,24 @@ class _Visible:
         return self._builder.close()
 
 
-def _hidden_names(markup: str) -> frozenset[str]:
-    """The classes (`.old`) and names (`#old`) that a page's style sheet hides and nothing in the page shows again."""
-    hidden: set[str] = set()
+def _styled(markup: str, wanted: re.Pattern[str], undone: re.Pattern[str] | None = None) -> frozenset[str]:
+    """The classes (`.old`) and names (`#old`) that a page's style sheet gives a style that nothing in the page
+    undoes."""
+    found: set[str] = set()
     shown = [part.partition("</script")[0] for part in markup.split("<script")[1:]]
     for part in markup.split("<style")[1:]:
         depth = 0
         for rule in part.partition("</style")[0].partition(">")[2].split("}"):
             selectors, _, style = rule.partition("{")
-            if _HIDDEN_STYLE.search(style) and not depth and "{" not in style:
-                hidden.update(map(str.strip, selectors.split(",")))
-            elif _SHOWN_STYLE.search(style):
+            if wanted.search(style) and not depth and "{" not in style:
+                found.update(map(str.strip, selectors.split(",")))
+            elif undone and undone.search(style):
                 shown.append(selectors)
             depth = max(depth + rule.count("{") - 1, 0)
-    names = {name for name in hidden if _NAMED.fullmatch(name)}
+    names = {name for name in found if _NAMED.fullmatch(name)}
     again = {word for text in shown if names for word in re.findall(r"[\w-]+", text)}
-    return frozenset(
-        "".join(match.groups()) for match in map(_NAMED.fullmatch, names) if match and match[2] not in again
-    )
+    kept = (match for match in map(_NAMED.fullmatch, names) if match and (not undone or match[2] not in again))
+    return frozenset("".join(match.groups()) for match in kept)
 
 
 def _says_something(footer: Any) -> bool:
@@ -212,7 +221,7 @@ class _HtmlReader:
                 yield child
                 text = ""
             else:
-                text += _inline(child, text[-_BEFORE:]) + (" " if child.tag in _BLOCKS else "")
+                text = _beside(child, text, _inline(child, text[-_BEFORE:])) + (" " if child.tag in _BLOCKS else "")
             text += _squeezed(child.tail)
         yield text
 
@@ -226,8 +235,17 @@ class _HtmlReader:
                 self._writer.table(part)
         elif tag.tag == "li":
             self._item(tag)
+        elif cells := self._cells(tag):
+            self._writer.paragraph(SEPARATOR.join(cells))
         elif tag.tag not in _STRUCK:
             self.block(tag)
+
+    def _cells(self, tag: Any) -> list[str]:
+        """The texts of a few short parts that the page sets side by side, if an element has nothing else."""
+        blocks = tag.get(_ROW) is not None and all(child.tag in _SIDES and child not in self._holders for child in tag)
+        loose = (tag.text or "").strip() or any((child.tail or "").strip() for child in tag)
+        cells = [text for child in tag if (text := _spaced(child))] if blocks and not loose else []
+        return cells if 1 < len(cells) <= _MOST_CELLS and all(len(cell) <= _LONGEST_CELL for cell in cells) else []
 
     def _item(self, tag: Any) -> None:
         """Write a list item: its own words first, then the nested blocks."""
@@ -247,6 +265,10 @@ class _HtmlReader:
         self._writer.paragraph("\n".join(" ".join(line.split()) for line in text.split("\v")))
 
 
+_SIDES = frozenset(("div", "p", "dt", "dd", "span"))
+_MOST_CELLS, _LONGEST_CELL = 4, 80
+_ROW = "row"  # the attribute of an element whose parts are set side by side
+_JOINED = frozenset(("sup", "sub", "br", "img", "wbr"))
 _BEFORE = 8  # signs before a raised one that are looked at
 
 
@@ -268,10 +290,22 @@ def _inline(tag: Any, before: str = "") -> str:
     text = _squeezed(tag.text)
     for child in tag:
         inner = _inline(child, (before + text)[-_BEFORE:] if len(text) < _BEFORE else text[-_BEFORE:])
-        text += (f" {inner} " if child.tag in _BLOCKS else inner) + _squeezed(child.tail)
+        text = _beside(child, text, f" {inner} " if child.tag in _BLOCKS else inner) + _squeezed(child.tail)
     if tag.tag in ("sup", "sub"):
         return raised(text, before) if tag.tag == "sup" else lowered(text, before)
     return text
+
+
+def _beside(tag: Any, before: str, text: str) -> str:
+    """The text of an inline element behind `before`: apart from it where the page sets the two side by side, or where
+    another element ends right before and the signs begin another word or a figure."""
+    parent, left = tag.getparent(), tag.getprevious()
+    if tag.tag in _JOINED or not before.strip() or not text.strip():
+        return before + text
+    if parent is not None and parent.get(_ROW) is not None:
+        return f"{before.rstrip()}{SEPARATOR}{text.lstrip()}"
+    touching = left is not None and not left.tail and left.tag not in _JOINED
+    return f"{before} {text}" if touching and _APART.search(f"{before[-_BEFORE:]}\n{text[:_BEFORE]}") else before + text
 
 
 def _field(tag: Any) -> str:

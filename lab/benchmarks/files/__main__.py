@@ -19,11 +19,12 @@ from cragraph.settings import load_settings
 from lab.benchmarks.files.case import Case, Outcome
 from lab.benchmarks.files.exports import CASES as EXPORTS
 from lab.benchmarks.files.grids import CASES as GRIDS
+from lab.benchmarks.files.layouts import CASES as LAYOUTS
 from lab.benchmarks.files.office import CASES as OFFICE
 from lab.benchmarks.files.pages import CASES as PAGES
 from lab.benchmarks.files.texts import CASES as TEXTS
 
-CASES = (*PAGES, *OFFICE, *GRIDS, *TEXTS, *EXPORTS)
+CASES = (*PAGES, *LAYOUTS, *OFFICE, *GRIDS, *TEXTS, *EXPORTS)
 
 
 def ask(case: Case) -> tuple[Outcome, str]:

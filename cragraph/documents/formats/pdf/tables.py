@@ -1,13 +1,24 @@
 """Tables among the lines of a page, found by figures that stand below one another."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from cragraph.documents.formats.pdf.headings import (
+    LONGEST_LABEL,
+    MOST_HEADERS,
+    MOST_LABELS,
+    SAME_LEFT,
+    SENTENCE_END,
+    Columns,
+    heading_lines,
+    headings,
+    place,
+)
 from cragraph.documents.formats.pdf.words import Line, PageCell, Segment
 from cragraph.documents.table_text import (
+    SECTIONED,
     TextTable,
     column_names,
     is_form,
@@ -15,19 +26,13 @@ from cragraph.documents.table_text import (
     is_period,
     is_year,
     labels_first,
+    sections_of,
     table_of,
 )
 
-Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
-
 LEAST_ROWS: Final = 3  # least lines of several segments in a table of words
 APART: Final = 0.8  # share of a line's height by which rows stand apart, and the lines of one cell do not
-SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 LONGEST_BREAK: Final = 3  # lines without figures, such as labels of sections, between two rows of a table at most
-MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
-LONGEST_LABEL, LONGEST_BOLD = 60, 90  # characters of such a label at most
-MOST_LABELS: Final = 3  # lines with the label of a section between the headings and the first row of figures at most
-_SENTENCE_END = re.compile(r"[.!?][\"”’)]*$")
 
 
 class Span(NamedTuple):
@@ -57,45 +62,21 @@ def columns_of(rows: Sequence[Sequence[PageCell]]) -> Columns:
     return columns
 
 
-def place(row: Sequence[PageCell], columns: Columns, *, spread: bool = False) -> list[str]:
-    """Cells in the columns that they overlap most or are nearest to; with `spread`, in every column they overlap."""
-    placed = [""] * len(columns)
-    for cell in row:
-        over = [number for number, (left, right) in enumerate(columns) if cell.x0 < right and cell.x1 > left]
-        if not spread or len(over) < 2 or (over[0] == 0 and cell.x0 <= columns[0][0] + 1):
-            apart = [
-                (-max(min(cell.x1, right) - max(cell.x0, left), 0.0), abs((cell.x0 + cell.x1) / 2 - (left + right) / 2))
-                for left, right in columns
-            ]
-            over = [apart.index(min(apart))]
-        for number in over:
-            placed[number] = f"{placed[number]} {cell.text}".strip()
-    return placed
-
-
-def _heading(row: Sequence[PageCell], columns: Columns) -> list[str]:
-    """Heading cells by column; if periods head several columns each, every column gets the nearest."""
-    over = [cell for cell in row if cell.x1 > columns[1][0]]
-    if not 2 <= len(over) <= len(columns) // 2 or not all(is_period(cell.text) for cell in over):
-        return place(row, columns, spread=True)
-    return [
-        " ".join(cell.text for cell in row if cell not in over),
-        *(min(over, key=lambda cell: abs(cell.x0 + cell.x1 - left - right)).text for left, right in columns[1:]),
-    ]
-
-
 def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
     """The tables among lines in order; lines of prose between them are left out."""
     done = 0
     above: tuple[Columns, Sequence[str]] = ([], [])
     for first, last in _bodies(lines):
-        start, end = _heading_lines(lines, max(done, first - MOST_HEADERS - MOST_LABELS), first)
         columns = columns_of([line.cells for line in lines[first:last] if len(line.cells) > 1])
         if len(columns) < 2:
             continue
-        start = _without_blocks(lines, start, end, columns)
-        head = [_heading(line.cells, columns) for line in lines[start:end]]
-        table = TextTable([*head, *labels_first(_body(lines[end:last], columns))], headers=len(head))
+        lowest = max(done, first - MOST_HEADERS - MOST_LABELS)
+        start, end = heading_lines(lines, lowest, first, columns)
+        if start == end and lowest < first and _is_group(lines[first - 1], lines[first:last]):
+            start = end = first - 1
+        head, doubts = headings(lines[start:end], columns)
+        table = _with_sections(head, [*labels_first(_body(lines[end:last], columns))], lines[end:last])
+        table = replace(table, doubts=doubts)
         pairs = zip(columns[1:], above[0][1:], strict=False)
         if head:
             above = columns, column_names(table)
@@ -103,6 +84,52 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
             table = replace(table, names=above[1])  # it goes on with the columns of the table above
         yield Span(start, last, table)
         done = last
+
+
+def _is_group(line: Line, below: Sequence[Line]) -> bool:
+    """Whether a line above rows names the first of them, as lines of the same style among them name others."""
+    groups = [other for other in below if len(other.cells) == 1]
+    return (
+        len(line.cells) == 1
+        and line.text[-1] not in ".!?;,"
+        and len(line.text) < LONGEST_LABEL
+        and any(_same_style(line, other) for other in groups)
+    )
+
+
+def _same_style(one: Line, two: Line) -> bool:
+    level = abs(one.x0 - two.x0) <= SAME_LEFT and abs(one.height - two.height) < 0.05 * one.height
+    return level and one.bold == two.bold
+
+
+def _with_sections(head: Sequence[Sequence[str]], body: Sequence[Sequence[str]], lines: Sequence[Line]) -> TextTable:
+    """A table whose rows know the text alone above them; where nothing but its place shows what it is, counts and sums
+    are in doubt."""
+    width = max((len(row) for row in body), default=0)
+    sections = sections_of([[*row, *[""] * (width - len(row))] for row in body], narrowest=2)
+    unsure = [SECTIONED.format(section=section) for section in sections if section][:1]
+    groups, items = ([line for line in lines if (len(line.cells) > 1) is many] for many in (False, True))
+    labels = [row[0] for row in body if len(row) > 1]
+    repeated = len({*labels}) < len(labels)
+    statement = any(is_period(cell) for row in head for cell in row[1:])
+    if (statement and not repeated) or any(len(section) > LONGEST_LABEL for section in sections):
+        sections = []  # a statement, whose rows are told apart without
+    if repeated or (unsure and _stand_out(groups, items)):
+        unsure = []
+    every = [*[""] * len(head), *sections] if any(sections) else ()
+    return TextTable([*head, *body], headers=len(head), sections=every, of_figures=unsure if every else ())
+
+
+def _stand_out(groups: Sequence[Line], items: Sequence[Line]) -> bool:
+    """Whether lines alone are in another style than rows: bold, larger, further to the left, with a colon, without the
+    dots that lead to a figure."""
+    return (
+        (all(line.bold for line in groups) and not any(line.words[0].bold for line in items))
+        or min(line.height for line in groups) > 1.05 * max(line.height for line in items)
+        or max(line.x0 for line in groups) < min(line.x0 for line in items) - SAME_LEFT
+        or all(line.text.endswith(":") for line in groups)
+        or all(segment.leads for line in items for segment in line.segments[:1])
+    )
 
 
 def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
@@ -120,7 +147,7 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
             elif len(cells) > 2 or (len(cells) == 2 and is_period(cells[1].text)):
                 break  # a heading of the next table
             # A label may end in the next line, beside the figures; any other full line is prose.
-            label = not _SENTENCE_END.search(line.text) and probe + 1 < len(lines) and lines[probe + 1].figures
+            label = not SENTENCE_END.search(line.text) and probe + 1 < len(lines) and lines[probe + 1].figures
             full = line.x1 - line.x0 > 0.75 * width or len(line.text) > 90
             if not line.figures and full and len(line.segments) == 1 and not label:
                 break
@@ -128,66 +155,6 @@ def _bodies(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         if sum(line.figures for line in lines[index:end]) >= 2:
             yield index, end
         index = end
-
-
-def _heading_lines(lines: Sequence[Line], lowest: int, first: int) -> tuple[int, int]:
-    """The heading lines `[start, end)` above a table's body: several cells, or words over its amounts.
-
-    Labels of sections (`Assets`) may stand between headings and first figures; without headings they are not included.
-    """
-    lefts = [cell.x0 for line in lines[first : first + 3] for cell in line.cells[1:]]
-    edge = min(line.cells[0].x0 for line in lines[first : first + 3])
-    amounts = max(min(lefts) - 3 * lines[first].height, edge + SAME_LEFT)
-
-    def leads(index: int) -> bool:
-        line = lines[index]
-        return lines[index + 1].top - line.bottom < 1.5 * line.height and not _SENTENCE_END.search(line.text)
-
-    def label(index: int) -> bool:
-        line = lines[index]
-        longest = LONGEST_BOLD if line.bold else LONGEST_LABEL
-        single = len(line.cells) == 1 and line.cells[0].x0 <= amounts
-        return leads(index) and single and len(line.text) < longest
-
-    def heading(index: int) -> bool:
-        line = lines[index]
-        return not line.figures and leads(index) and (len(line.cells) > 1 or line.cells[0].x0 > amounts)
-
-    end = first
-    while end > max(lowest, first - MOST_LABELS) and label(end - 1):
-        end -= 1
-    for below in (first, end):
-        start = below
-        while start > max(lowest, below - MOST_HEADERS) and heading(start - 1):
-            start -= 1
-        if start < below:
-            return start, below
-    return first, first
-
-
-def _without_blocks(lines: Sequence[Line], start: int, end: int, columns: Columns) -> int:
-    """The first heading line; lines of an address above complete headings are none."""
-    for number in range(end - 1, start, -1):
-        names, above = lines[number].cells, lines[start:number]
-        complete = names[0].x0 < columns[1][0] and len(names) >= min(len(columns), LEAST_ROWS)
-        if complete and (_is_block(above, names, columns[0][0]) or all(_is_beside(line, names) for line in above)):
-            return number
-    return start
-
-
-def _is_block(lines: Sequence[Line], names: Sequence[PageCell], left: float) -> bool:
-    """Whether lines above the names of columns are blocks side by side, the first from the left edge of the table."""
-    if any(len(line.cells) < 2 or abs(line.cells[0].x0 - left) > SAME_LEFT for line in lines):
-        return False
-    lefts = [line.cells[1].x0 for line in lines]
-    level = max(lefts) - min(lefts) <= SAME_LEFT and all(abs(name.x0 - lefts[0]) > SAME_LEFT for name in names)
-    return (level and len(lines) > 1) or lines[0].cells[0].text.endswith(":")
-
-
-def _is_beside(line: Line, names: Sequence[PageCell]) -> bool:
-    """Whether a line of one cell goes on to the right of the last column, as the address in a letterhead does."""
-    cell, reach = line.cells[0], 2 * line.height
-    return len(line.cells) == 1 and cell.x1 > names[-1].x1 + reach and cell.x0 + cell.x1 > names[-1].x0 + names[-1].x1
 
 
 def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:

@@ -203,7 +203,9 @@ def levelled(words: Sequence[PageWord]) -> list[PageWord]:
     slopes = [
         ((right.middle - left.middle) / (right.x0 + right.x1 - left.x0 - left.x1) * 2, 1)
         for left, right in pairwise(words)
-        if 0 <= right.x0 - left.x1 < left.height and abs(right.middle - left.middle) < 0.3 * left.height
+        if 0 <= right.x0 - left.x1 < left.height
+        and right.x0 + right.x1 > left.x0 + left.x1
+        and abs(right.middle - left.middle) < 0.3 * left.height
     ]
     slope = weighted_median(slopes)
     if len(slopes) < LEAST_PAIRS or not LEVEL[0] <= abs(slope) <= LEVEL[1]:

@@ -1,0 +1,244 @@
+"""Tables of a PDF whose headings and groups are told by their place alone, and parts of a page set side by side."""
+
+from collections.abc import Sequence
+
+from lab.benchmarks.files.case import Case
+from lab.benchmarks.files.kit import page, pdf, shown
+from lab.benchmarks.files.pages import HELVETICA
+
+Row = Sequence[str]
+
+
+def width(words: str, size: float = 11) -> float:
+    """Points from the left edge of words to the right one."""
+    return sum(size * HELVETICA.get(sign, 0.556) for sign in words)
+
+
+def middle(x: float, y: float, words: str, size: float = 11, font: str = "F1") -> str:
+    """Words with their middle at a place."""
+    return shown(round(x - width(words, size) / 2, 2), y, words, size, font)
+
+
+def table(top: float, edges: Sequence[float], rows: Sequence[Row], bold: bool = False) -> str:
+    """Rows with their labels at the left edge and their figures up to the others; a label alone may be bold."""
+    drawn = ""
+    for n, row in enumerate(rows):
+        font = "F2" if bold and len(row) == 1 else "F1"
+        for m, (edge, words) in enumerate(zip(edges, row, strict=False)):
+            drawn += shown(round(edge - width(words) * (m > 0), 2), top - 18 * n, words, 11, font)
+    return drawn
+
+
+def led(top: float, rows: Sequence[Row]) -> str:
+    """Rows with dots that lead to their figures."""
+    return "".join(shown(72, top - 18 * n, f" {'.' * 50} ".join(row)) for n, row in enumerate(rows))
+
+
+HALLS = (("Hall", "Small", "Large"), ("Weekday", "40", "90"), ("Saturday", "70", "150"), ("Sunday", "55", "120"))
+TITLES = (
+    Case(
+        "a title above a narrow table in a PDF: left of the middle",
+        pdf("a.pdf", [middle(306, 734, "Hire charges") + table(716, (72, 160, 230), HALLS)]),
+        "What is the charge for the large hall on Saturday?",
+        "150",
+        r"\b70\b|\b90\b",
+    ),
+    Case(
+        "a title above a narrow table in a PDF: over one column",
+        pdf("b.pdf", [middle(306, 734, "Hire charges") + table(716, (72, 330, 480), HALLS)]),
+        "What is the charge for the small hall on Sunday?",
+        r"\b55\b",
+        r"\b120\b",
+    ),
+    Case(
+        "a title above a narrow table in a PDF: larger",
+        pdf("c.pdf", [middle(306, 736, "Charges", 14, "F2") + table(714, (72, 330, 480), HALLS)]),
+        "What is the charge for the large hall on a weekday?",
+        r"\b90\b",
+        r"\b40\b",
+    ),
+)
+
+YEARS = (
+    ("", "2022", "2023", "2022", "2023"),
+    ("Harbour", "410", "455", "1,200", "1,310"),
+    ("Hill", "380", "390", "900", "955"),
+)
+OVER_YEARS = (
+    Case(
+        "headings over years in a PDF: in the middle of them",
+        pdf(
+            "a.pdf",
+            [middle(275, 730, "Guests") + middle(435, 730, "Nights") + table(714, (72, 260, 310, 420, 470), YEARS)],
+        ),
+        "How many guests did the Harbour house have in 2023?",
+        r"\b455\b",
+        "1,310",
+    ),
+    Case(
+        "headings over years in a PDF: at the left of them",
+        pdf(
+            "b.pdf",
+            [shown(236, 730, "Guests") + shown(396, 730, "Nights") + table(714, (72, 260, 310, 420, 470), YEARS)],
+        ),
+        "How many nights did the Hill house have in 2023?",
+        r"\b955\b",
+        r"\b390\b",
+    ),
+    Case(
+        "headings over years in a PDF: beside another column",
+        pdf(
+            "c.pdf",
+            [
+                middle(275, 730, "Guests")
+                + table(
+                    714,
+                    (72, 260, 310, 420),
+                    (("House", "2022", "2023", "Rooms"), ("Harbour", "410", "455", "30"), ("Hill", "380", "390", "25")),
+                )
+            ],
+        ),
+        "How many guests did the Hill house have in 2023?",
+        r"\b390\b",
+        r"\b380\b|\b25\b",
+    ),
+    Case(
+        "headings over years in a PDF: over one or over both",
+        pdf("d.pdf", [shown(238, 730, "Guests") + table(714, (72, 260, 310), [row[:3] for row in YEARS])]),
+        "How many guests did the Harbour house have in 2023?",
+        "455",
+        doubt=True,
+    ),
+)
+
+DUES = (("Adult", "40", "12"), ("Child", "15", "9"), ("Senior", "25", "6"))
+CLOSE = (
+    Case(
+        "headings close together in a PDF: two words",
+        pdf(
+            "a.pdf",
+            [
+                shown(72, 720, "Member")
+                + shown(300, 720, "Dues Term")
+                + table(702, (72, 300 + width("Dues"), 300 + width("Dues Term")), DUES)
+            ],
+        ),
+        "What are the dues of a child?",
+        r"\b15\b",
+        r"\b9\b",
+    ),
+    Case(
+        "headings close together in a PDF: three words",
+        pdf(
+            "b.pdf",
+            [
+                shown(72, 720, "Boat")
+                + shown(300, 720, "Length Beam Draught")
+                + table(
+                    702,
+                    (72, 300 + width("Length"), 300 + width("Length Beam"), 300 + width("Length Beam Draught")),
+                    (("Gull", "12.5", "4.1", "2.0"), ("Tern", "9.0", "3.2", "1.4"), ("Skua", "10.5", "3.6", "1.5")),
+                )
+            ],
+        ),
+        "What is the draught of the Skua?",
+        r"1\.5",
+        r"10\.5|3\.6",
+    ),
+    Case(
+        "headings close together in a PDF: right behind the label",
+        pdf(
+            "c.pdf",
+            [
+                shown(220, 720, "Member Dues Term")
+                + table(702, (220, 220 + width("Member Dues"), 220 + width("Member Dues Term")), DUES)
+            ],
+        ),
+        "What is the term of a senior?",
+        r"\b6\b",
+        r"\b25\b",
+    ),
+    Case(
+        "headings close together in a PDF: a word that may be of either",
+        pdf("d.pdf", [shown(72, 720, "Member") + shown(296, 720, "Dues per Term") + table(702, (72, 325, 350), DUES)]),
+        "What are the dues of an adult?",
+        r"\b40\b",
+        doubt=True,
+    ),
+)
+
+DRINKS = (("Hot drinks",), ("Tea", "1.60"), ("Coffee", "2.20"), ("Cold drinks",), ("Tea", "2.10"), ("Juice", "2.50"))
+SIZES = (
+    ("Drink", "Small", "Large"),
+    ("Hot drinks",),
+    ("Tea", "1.60", "2.00"),
+    ("Coffee", "2.20", "2.90"),
+    ("Cold drinks",),
+    ("Tea", "2.10", "2.60"),
+    ("Juice", "2.50", "3.10"),
+)
+TEA = "What is the price of the tea in the section Cold drinks?"
+WHERE = "In which section is the juice?"
+GROUPS = (
+    Case(
+        "groups of a price list in a PDF: alone in their rows",
+        pdf("a.pdf", [table(714, (72, 400), DRINKS)]),
+        TEA,
+        r"2\.10",
+        r"1\.60",
+    ),
+    Case(
+        "groups of a price list in a PDF: with dots that lead",
+        pdf("b.pdf", [led(714, DRINKS)]),
+        WHERE,
+        "cold drinks",
+        "hot drinks",
+    ),
+    Case(
+        "groups of a price list in a PDF: bold",
+        pdf("c.pdf", [table(714, (72, 400), DRINKS, bold=True)]),
+        TEA,
+        r"2\.10",
+        r"1\.60",
+    ),
+    Case(
+        "groups of a price list in a PDF: below headings",
+        pdf("d.pdf", [table(714, (72, 330, 400), SIZES)]),
+        "What is the price of the large tea in the section Cold drinks?",
+        r"2\.60",
+        r"2\.00|2\.10",
+    ),
+)
+
+SIDE = (
+    "<div class=row><{0}>Harbour soup</{0}><{0}>£7.50</{0}></div>"
+    "<div class=row><{0}>Crab roll</{0}><{0}>£9.20</{0}></div>"
+)
+SIDES = (
+    Case(
+        "parts side by side in HTML: a style of the element",
+        page("a.html", "<h1>Menu</h1>" + SIDE.replace("class=row", "style='display:flex'").format("span")),
+        "What does the harbour soup cost?",
+        r"Harbour soup\W+£7\.50",
+        r"9\.20",
+    ),
+    Case(
+        "parts side by side in HTML: a class of the style sheet",
+        page("b.html", "<style>.row { display: flex; gap: 1em }</style><h1>Menu</h1>" + SIDE.format("div")),
+        "What does the crab roll cost?",
+        r"Crab roll\W+£9\.20",
+        r"7\.50",
+    ),
+    Case(
+        "parts side by side in HTML: of a list",
+        page(
+            "c.html",
+            "<h1>Menu</h1><ul><li><b>Harbour soup</b><span>£7.50</span><li><b>Crab roll</b><span>£9.20</span></ul>",
+        ),
+        "What does the crab roll cost?",
+        r"Crab roll\W+£9\.20",
+        r"7\.50",
+    ),
+)
+
+CASES: tuple[Case, ...] = (*TITLES, *OVER_YEARS, *CLOSE, *GROUPS, *SIDES)
