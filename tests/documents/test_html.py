@@ -24,13 +24,6 @@ b = 2</pre><div>Loose <i>words</i><p>Para</p> tail</div><script>alert(1)</script
     assert [(heading.level, heading.title) for heading in loaded.headings] == [(1, "One")]
 
 
-def test_signs_in_cells_of_their_own_join_their_amounts(document: Read) -> None:
-    page = """<table><tr><th></th><th colspan=3>2023</th><th>x</th></tr>
-    <tr><td>Loss</td><td>$</td><td>(5</td><td>)</td><td>1</td></tr>
-    <tr><td>Gain</td><td>$</td><td>7</td><td></td><td>2</td></tr></table>"""
-    assert "Loss | 2023: $(5) | x: 1" in document("a.html", page).text
-
-
 @pytest.mark.parametrize(("headings", "labels"), cases("documents/html", "a date is cut"))
 def test_a_date_is_cut_to_its_year_where_that_tells_the_columns_apart(
     document: Read, headings: tuple[str, str], labels: tuple[str, str]

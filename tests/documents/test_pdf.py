@@ -60,22 +60,6 @@ def test_two_columns_are_read_one_after_the_other(document: Read, pdf: Pdf) -> N
     assert " ".join(right) in text
 
 
-def test_a_year_over_several_columns_is_in_the_heading_of_each(document: Read, pdf: Pdf) -> None:
-    page: list[tuple[float, float, str]] = [(288, 100, "2022"), (448, 100, "2021")]
-    for number, (label, *cells) in enumerate(
-        [
-            ("Cost", "Cost", "Value", "Cost", "Value"),
-            ("Bonds", "64", "54", "106", "111"),
-            ("Shares", "13", "12", "17", "18"),
-        ]
-    ):
-        page += [(72, 112 + 12 * number, label)] if number else []
-        page += [(x, 112 + 12 * number, cell) for x, cell in zip((250, 330, 410, 490), cells, strict=True)]
-    assert document("a.pdf", pdf([page])).text.splitlines()[1] == (
-        "Bonds | 2022 Cost: 64 | 2022 Value: 54 | 2021 Cost: 106 | 2021 Value: 111"
-    )
-
-
 def test_headers_footers_and_page_numbers_are_left_out(document: Read, pdf: Pdf) -> None:
     pages = [
         [

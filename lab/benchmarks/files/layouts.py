@@ -103,6 +103,28 @@ OVER_YEARS = (
         r"\b380\b|\b25\b",
     ),
     Case(
+        "headings over years in a PDF: years over names",
+        pdf(
+            "e.pdf",
+            [
+                middle(288, 730, "2022")
+                + middle(448, 730, "2021")
+                + table(
+                    712,
+                    (72, 260, 340, 420, 500),
+                    (
+                        ("Fund", "Cost", "Value", "Cost", "Value"),
+                        ("Bonds", "64", "54", "106", "111"),
+                        ("Shares", "13", "12", "17", "18"),
+                    ),
+                )
+            ],
+        ),
+        "What was the cost of the bonds in 2021?",
+        r"\b106\b",
+        r"\b64\b|\b54\b|\b111\b",
+    ),
+    Case(
         "headings over years in a PDF: over one or over both",
         pdf("d.pdf", [shown(238, 730, "Guests") + table(714, (72, 260, 310), [row[:3] for row in YEARS])]),
         "How many guests did the Harbour house have in 2023?",
