@@ -221,7 +221,8 @@ class _HtmlReader:
                 yield child
                 text = ""
             else:
-                text = _beside(child, text, _inline(child, text[-_BEFORE:])) + (" " if child.tag in _BLOCKS else "")
+                inner = _inline(child, text[-_BEFORE:]) + (" " if child.tag in _BLOCKS else "")
+                text += _between(child, text[-_BEFORE:], inner) + inner
             text += _squeezed(child.tail)
         yield text
 
@@ -290,22 +291,23 @@ def _inline(tag: Any, before: str = "") -> str:
     text = _squeezed(tag.text)
     for child in tag:
         inner = _inline(child, (before + text)[-_BEFORE:] if len(text) < _BEFORE else text[-_BEFORE:])
-        text = _beside(child, text, f" {inner} " if child.tag in _BLOCKS else inner) + _squeezed(child.tail)
+        inner = f" {inner} " if child.tag in _BLOCKS else inner
+        text += _between(child, text[-_BEFORE:], inner) + inner + _squeezed(child.tail)
     if tag.tag in ("sup", "sub"):
         return raised(text, before) if tag.tag == "sup" else lowered(text, before)
     return text
 
 
-def _beside(tag: Any, before: str, text: str) -> str:
-    """The text of an inline element behind `before`: apart from it where the page sets the two side by side, or where
+def _between(tag: Any, before: str, text: str) -> str:
+    """What divides the text of an inline element from the signs before it: the page sets the two side by side, or
     another element ends right before and the signs begin another word or a figure."""
     parent, left = tag.getparent(), tag.getprevious()
     if tag.tag in _JOINED or not before.strip() or not text.strip():
-        return before + text
+        return ""
     if parent is not None and parent.get(_ROW) is not None:
-        return f"{before.rstrip()}{SEPARATOR}{text.lstrip()}"
+        return SEPARATOR
     touching = left is not None and not left.tail and left.tag not in _JOINED
-    return f"{before} {text}" if touching and _APART.search(f"{before[-_BEFORE:]}\n{text[:_BEFORE]}") else before + text
+    return " " if touching and _APART.search(f"{before}\n{text[:_BEFORE]}") else ""
 
 
 def _field(tag: Any) -> str:

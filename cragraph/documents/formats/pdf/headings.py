@@ -144,9 +144,10 @@ def _may_be_alone(row: Sequence[PageCell], placed: Sequence[str], names: Sequenc
 def _is_between(cell: PageCell, wide: Columns, names: Sequence[str]) -> bool:
     """Whether a cell stands in the middle of two or more named columns."""
     middle = (cell.x0 + cell.x1) / 2
-    spans = [(a, b) for a, b in combinations(range(len(wide) + 1), 2) if b - a > 1 and all(names[a:b])]
-    gap = not any(left <= middle <= right for left, right in wide)
-    return gap and any(_off(cell, wide[a:b]) < OFF for a, b in spans)
+    if any(left <= middle <= right for left, right in wide):
+        return False
+    spans = ((a, b) for a, b in combinations(range(len(wide) + 1), 2) if b - a > 1)
+    return any(abs(middle - (wide[a][0] + wide[b - 1][1]) / 2) < OFF and all(names[a:b]) for a, b in spans)
 
 
 def _years(names: Sequence[str]) -> Iterator[tuple[int, int]]:
