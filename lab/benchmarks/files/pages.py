@@ -555,9 +555,12 @@ BESIDE = (
 
 
 def prices(name: str, places: Sequence[int], *rows: Sequence[str], head: Sequence[str] = (), step: int = 20) -> Write:
-    """A table whose cells begin at these places; a row of one cell names a group, in bold, and a label of two lines
-    stands half a line above and below the other cells of its row."""
-    drawing = "".join(shown(x, 740, name, 11, "F2") for x, name in zip(places, head, strict=False))
+    """A table whose cells begin at these places; a row of one cell names a group, in bold. A label or a heading of two
+    lines stands half a line above and below the other cells of its row."""
+    drawing = ""
+    for x, title in zip(places, head, strict=False):
+        upper, _, lower = title.partition("\n")
+        drawing += shown(x, 747 if lower else 740, upper, 11, "F2") + (shown(x, 733, lower, 11, "F2") if lower else "")
     for number, row in enumerate(rows):
         y, cells = 740 - step * (number + 1), [*zip(places, row, strict=False)]
         first, _, second = row[0].partition("\n")
@@ -626,6 +629,35 @@ GROUPS = (
          prices("c.pdf", WIDE, *BANDS, head=("Offer", "Time", "Children", "Adults"), step=28),
          "What does the choir of children cost for children?",
          r"Choir of children \| Time: 45 min \| Children: 8.00"),
+)  # fmt: skip
+
+MARKED = (("401", "Amelie Bauer", "106", "Pass", "Mo"), ("402", "Evie Lockyer", "126", "Merit", "Mo"),
+          ("403", "Emil Kern", "115", "Pass", "AW"), ("404", "Ruby Tann", "131", "Distinction", "Mo"),
+          ("405", "Freya Cott", "119", "Pass", "AW"))  # fmt: skip
+TUNED = (("Grand piano", "128", "hours", "64.00"), ("Upright", "110", "days", "96.00"), ("Strings", "240", "m", "2.50"),
+         ("Felt", "350", "cm", "0.65"))  # fmt: skip
+HALVES = ("Offer", "Time", "Children a.\nyouths", "Adults")
+CLOSE = (
+    Case("cells close together in a PDF: marks and results",
+         prices("a.pdf", (72, 106, 300, 323, 420), *MARKED, head=("No.", "Candidate", "Pts", "Result", "By")),
+         "What result did Ruby Tann get?", r"Result: Distinction|Result for Ruby Tann: Distinction", "131 Dist"),
+    Case("cells close together in a PDF: numbers and units",
+         prices("b.pdf", (72, 300, 323, 420), *TUNED, head=("Item", "Qty", "Unit", "Price")),
+         "What is the price of Upright?", r"(?:Qty: 110 \| Unit: days \| Price|Upright): 96.00", "110 days"),
+    Case("cells close together in a PDF: numbers of rows and names",
+         prices("c.pdf", (72, 95, 300, 420), *((n, name, pts, by) for n, name, pts, _, by in MARKED),
+                head=("No.", "Candidate", "Pts", "By")),
+         "How many pts does Evie Lockyer have?", r"Candidate: Evie Lockyer \| Pts: 126|Pts for Evie Lockyer: 126",
+         "402 Ev"),
+    Case("headings of two lines beside others in a PDF: an abbreviation",
+         prices("a.pdf", WIDE, *FEES[1:3], *FEES[4:], head=HALVES),
+         "What do children a. youths pay for short?", r"(?:Children a. youths|youths for short): 78.00"),
+    Case("headings of two lines beside others in a PDF: above a group",
+         prices("b.pdf", WIDE, *FEES, head=HALVES),
+         "What do adults pay for short?", r"Children a. youths: 78.00 \| Adults: 97.00|Adults for short: 97.00"),
+    Case("headings of two lines beside others in a PDF: the last column",
+         prices("c.pdf", WIDE, *FEES[1:3], *FEES[4:], head=("Offer", "Time", "Children", "Adults\nabove 18")),
+         "What do adults pay for long?", r"(?:Adults above 18|Adults above 18 for long): 138.00"),
 )  # fmt: skip
 
 HIDDEN = [ord(letter) - 29 for letter in "The bakery sells forty loaves each morning"]
@@ -969,6 +1001,7 @@ CASES: tuple[Case, ...] = (
     *FIELDS,
     *BESIDE,
     *GROUPS,
+    *CLOSE,
     *UNMAPPED,
     *REFERENCES,
     *PRICES,

@@ -107,5 +107,5 @@ def _words(text: str, box: Box, usual: float, *, high: bool = False) -> Iterator
         low = middle - number * height * 1.2 - height / 2
         for part in line.split():
             at = line.index(part, at)
-            yield PageWord(part, left + at * wide, left + (at + len(part)) * wide, low, low + height)
+            yield PageWord(part, left + at * wide, left + (at + len(part) + 0.5) * wide, low, low + height)
             at += len(part)

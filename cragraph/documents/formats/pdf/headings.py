@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
-from cragraph.documents.formats.pdf.words import Line, PageCell, PageWord
+from cragraph.documents.formats.pdf.words import Line, PageCell, PageWord, Segment
 from cragraph.documents.table_text import is_period, is_year
 
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
@@ -48,6 +48,7 @@ def headings(lines: Sequence[Line], columns: Columns) -> tuple[list[list[str]], 
     """The rows of heading lines, from top to bottom, and the doubts about them."""
     if not lines:
         return [], []
+    lines = [*_joined(lines)]
     lowest = [cell for cell in lines[-1].cells for cell in _divided(cell, lines[-1].words, columns)]
     names = _over_periods(lowest, columns) or place(lowest, columns, spread=True)
     wide = edges(lowest, columns)
@@ -57,6 +58,23 @@ def headings(lines: Sequence[Line], columns: Columns) -> tuple[list[list[str]], 
     close = (a for a, b in pairwise(full[1:]) if a == b and a in names and " " in a and a[0] != "(")
     doubts += [CLOSE.format(name) for name in close if not is_period(name)]
     return rows, doubts
+
+
+def _joined(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines; those half a line apart are one, with the words below one another in one cell."""
+    segments = list(lines[0].segments)
+    for above, line in pairwise(lines):
+        if not _is_halfway(above, line):
+            yield Line(segments)
+            segments = []
+        for segment in line.segments:
+            over = [n for n, other in enumerate(segments) if other.x0 < segment.x1 and segment.x0 < other.x1]
+            if over:
+                segments[over[0]] = Segment([*segments[over[0]].words, *segment.words])
+            else:
+                segments.append(segment)
+        segments.sort(key=lambda segment: segment.x0)
+    yield Line(segments)
 
 
 def edges(names: Sequence[PageCell], columns: Columns) -> Columns:
@@ -170,13 +188,14 @@ def heading_lines(lines: Sequence[Line], lowest: int, first: int, columns: Colum
     amounts = max(min(lefts) - 3 * lines[first].height, edge + SAME_LEFT)
 
     def leads(index: int) -> bool:
-        line = lines[index]
-        return lines[index + 1].top - line.bottom < 1.5 * line.height and not SENTENCE_END.search(line.text)
+        line, below = lines[index], lines[index + 1]
+        ends = SENTENCE_END.search(line.text) and not _is_halfway(line, below)
+        return below.top - line.bottom < 1.5 * line.height and not ends
 
     def label(index: int) -> bool:
         line = lines[index]
         longest = LONGEST_BOLD if line.bold else LONGEST_LABEL
-        single = len(line.cells) == 1 and line.cells[0].x0 <= amounts
+        single = len(line.cells) == 1 and not (index and _is_halfway(lines[index - 1], line))
         return leads(index) and single and len(line.text) < longest
 
     def heading(index: int) -> bool:
@@ -207,7 +226,9 @@ def _first_heading(lines: Sequence[Line], start: int, end: int, columns: Columns
     for number in range(end - 1, start, -1):
         names, above = lines[number].cells, lines[start:number]
         complete = names[0].x0 < columns[1][0] and len(names) >= min(len(columns), LEAST_NAMES)
-        if complete and (_is_block(above, names, columns[0][0]) or all(_is_beside(line, names) for line in above)):
+        if not complete or _is_halfway(lines[number - 1], lines[number]):
+            continue
+        if _is_block(above, names, columns[0][0]) or all(_is_beside(line, names) for line in above):
             return number
     return start
 
@@ -225,6 +246,11 @@ def _is_title(line: Line, names: Line, columns: Columns, *, two: bool) -> bool:
     below = [*wide, *((name.x0, name.x1) for name in names.cells)]
     apart = two and not any(_aligned((cell.x0, cell.x1), one) for one in below)
     return line.height > LARGER * names.height or (apart and not _is_between(cell, wide, named))
+
+
+def _is_halfway(line: Line, below: Line) -> bool:
+    """Whether a line is the upper half of a heading of two lines, beside those of one line."""
+    return below.top + below.bottom - line.top - line.bottom < 1.4 * line.height
 
 
 def _is_block(lines: Sequence[Line], names: Sequence[PageCell], left: float) -> bool:

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final
 
 from cragraph.documents.document import Writer
-from cragraph.documents.formats.pdf.rows import with_wraps
+from cragraph.documents.formats.pdf.rows import divided, with_wraps
 from cragraph.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.documents.formats.pdf.words import Line, Vocabulary, weighted_median
 from cragraph.language.cells import SEPARATOR
@@ -164,7 +164,7 @@ class PageWriter:
             self._writer.page()
             self._writer.doubting = (doubt,) if doubt else ()
             self._begun = False
-            for part in in_reading_order(with_labels(lines)):
+            for part in in_reading_order(with_labels(divided(lines))):
                 run, done = with_wraps(part), 0
                 for span in _tables(run):
                     self._prose(run[done : span.start], part)

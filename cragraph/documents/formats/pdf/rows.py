@@ -1,7 +1,9 @@
-"""Rows of a table that go over several lines: descriptions below or above an item, and cells that wrap."""
+"""Rows of a table: cells that stand close together, and lines below or above an item that are part of its row."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cragraph.documents.formats.pdf.words import Line, PageWord, Segment
@@ -11,10 +13,59 @@ LONGEST: Final = 4  # further lines of a row at most
 CLOSER: Final = 0.25  # share of a line's height by which lines of one row stand closer than rows
 APART: Final = 0.8  # share of a line's height by which lines of one row stand apart at most
 SMALLER: Final = 0.92  # least share of a row's height that a line in the same size has
+WIDER: Final = 0.3  # share of a line's height by which cells stand apart at least, and words of a cell hardly do
+LEAST: Final = 4  # lines that have a word at the same place at least
 SAME_LEFT: Final = 3.0  # points by which the left edges of the lines of a cell differ at most
 LONGEST_TEXT: Final = 120  # characters of lines in the same size as their row
 # A footnote begins with a mark, and the heading of a group ends in a colon.
 _NO_PART = re.compile(r"[^\w\s\"“‘'(+&–—-]|[¹²³⁰-⁹ᵃ-ᶻ]|\(?\w{1,2}[.)]\s|.*:$")
+
+
+def divided(lines: Sequence[Line]) -> list[Line]:
+    """Lines of several cells, divided further where words stand below one another at a gap wider than that of words:
+    right-aligned figures before left-aligned words stand too close for a gap alone to tell."""
+    rows = [(n, line) for n, line in enumerate(lines) if len(line.segments) > 1]
+    places: dict[int, set[int]] = defaultdict(set)
+    for n, line in rows:
+        for x in _beginnings(line):
+            for near in (-1, 0, 1):
+                places[round(x) + near].add(n)
+    gutters = {
+        x
+        for x, own in places.items()
+        if len(own) >= LEAST and not _is_crossed(x, [line for n, line in rows if min(own) <= n <= max(own)])
+    }
+    return [_cut(line, gutters) if len(line.segments) > 1 else line for line in lines]
+
+
+def _beginnings(line: Line) -> Iterator[float]:
+    """The left edges of the words of a line that begin a segment or stand apart in it."""
+    for segment in line.segments:
+        yield segment.x0
+        yield from (word.x0 for before, word in pairwise(segment.words) if _is_apart(before, word))
+
+
+def _is_apart(before: PageWord, word: PageWord) -> bool:
+    return word.x0 - before.x1 > WIDER * word.height
+
+
+def _is_crossed(x: int, rows: Sequence[Line]) -> bool:
+    """Whether more than a few rows have a word across a place."""
+    crossing = sum(any(w.x0 < x - SAME_LEFT and w.x1 > x + SAME_LEFT for w in line.words) for line in rows)
+    return crossing * LEAST > len(rows)
+
+
+def _cut(line: Line, gutters: Collection[int]) -> Line:
+    parts: list[Segment] = []
+    for segment in line.segments:
+        words = [[segment.words[0]]]
+        for before, word in pairwise(segment.words):
+            if _is_apart(before, word) and round(word.x0) in gutters:
+                words.append([])
+            words[-1].append(word)
+        parts += map(Segment, words)
+        parts[-1].leads = segment.leads
+    return Line(parts)
 
 
 class _Part(NamedTuple):

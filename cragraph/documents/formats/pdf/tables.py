@@ -166,7 +166,7 @@ def _body(lines: Sequence[Line], columns: Columns) -> list[list[str]]:
         alone = line.cells[0].text if len(line.cells) == 1 else ""
         cells = [] if alone and (not is_number(alone) or is_year(alone)) else place(line.cells, columns)
         goes_on = cells and (cells[0][:1].islower() or cells[0][:1] in "$€£0123456789" or label[-1:] in {*",-"})
-        if label and goes_on and _wraps(named, line, columns):
+        if label and goes_on and (not cells[0] or _wraps(named, line, columns)):
             cells[0] = f"{label} {cells[0]}"
         elif label:
             body.append([label])

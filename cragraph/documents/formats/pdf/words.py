@@ -404,10 +404,10 @@ def _segments(words: Iterable[PageWord]) -> list[Segment]:
             continue
         box = word.text in BOXES
         beside = box and bool(segments) and len(segments[-1]) > 1 and segments[-1][0].text in BOXES
-        if not beside and (apart or box or word.x0 - right > (BOX_GAP if boxed else CELL_GAP) * height):
+        if not beside and (apart or word.x0 - right > (BOX_GAP if boxed else CELL_GAP) * height):
             segments.append([])
-        boxed = box
         segments[-1].append(word)
+        boxed = box and len(segments[-1]) == 1
         right, apart = max(word.x1, right) if len(segments[-1]) > 1 else word.x1, False
     made = [Segment(segment) for segment in segments]
     for number, segment in enumerate(made):
