@@ -182,17 +182,17 @@ def names_another(question: str, quotation: str, passages: Sequence[Passage]) ->
 
 
 def of_another(question: str, quotation: str, passages: Sequence[Passage]) -> bool:
-    """Whether a quotation is of documents without the name of whoever the question is about ("What does Thackray ask
+    """Whether a quotation is of a document without the name of whoever the question is about ("What does Thackray ask
     for the cello?"), and another document has it."""
     cited = {number - 1 for marker in find_markers(quotation) for number in marker.numbers}
-    quoted = {_document(passage) for number, passage in enumerate(passages) if number in cited}
-    texts: dict[bool, str] = {True: "", False: ""}
+    texts: dict[str, str] = {}
     for passage in passages:
-        texts[_document(passage) in quoted] += f"{passage['filename']} {passage['metadata']} {passage['text']}\n"
-    return bool(quoted) and any(
-        _named(name, texts[False]) and name.casefold() not in texts[True].casefold()
-        for name in (match[1].removesuffix("'s").removesuffix("’s") for match in _SUBJECT.finditer(question))
-    )
+        here = f"{passage['filename']} {passage['metadata']} {passage['text']}\n"
+        texts[_document(passage)] = texts.get(_document(passage), "") + here
+    quoted = {_document(passage) for number, passage in enumerate(passages) if number in cited}
+    names = [match[1].removesuffix("'s").removesuffix("’s") for match in _SUBJECT.finditer(question)]
+    known = [name.casefold() for name in names if _named(name, "".join(texts.values()))]
+    return any(name not in texts[one].casefold() for one in quoted for name in known)
 
 
 def _document(passage: Passage) -> str:
