@@ -598,7 +598,7 @@ GROUPS = (
         prices("b.pdf", (72, 104, 220, 320), *((n.replace("4", "20", 1), *r) if r else (n,) for n, *r in EXAM),
                head=("Year", "Candidate", "Instrument", "Marks")),
         "How many marks did Isla March get?",
-        r"Isla March \| Instrument: Violin \| Marks: 131",
+        r"Isla March \| Instrument: Violin \| Marks: 131|Marks for Isla March: 131",
         r"session[^|\n]*: Isla|session 20",
     ),
     Case(
