@@ -45,6 +45,13 @@ _SINCE: Final = pattern("holds_since")
 _SEVERAL: Final = re.compile(r"^(?:list|name|give|show)\b|\b(?:all|each|every)\b", re.I)
 """Questions that may have several right answers."""
 _VERSION: Final = re.compile(r"\b(?:version|edition|rev(?:ision)?|v)[\s._-]?(\d{1,3})\b", re.I)
+_PERSON: Final = re.compile(r"([A-ZÄÖÜ][^\W\d_]+)(?: [A-ZÄÖÜ][^\W\d_]+)?")
+_FROM_TO: Final = re.compile(
+    r"\b(?:rise|rose|go(?:es)?|went|gone|increase|raise|put|change|move|fall|fell|cut|lower|reduce|drop)\w*\b[^.;]{0,40}?"
+    r"\bfrom (?P<old>[^.;]{1,24}?) to\b",
+    re.I,
+)
+"""A figure that became another: "rises from £18 to"."""
 _ITEM: Final = re.compile(r"^\W*\d{1,3}[.)](?=\s)")
 """The number of a rule or item: no figure of what it says."""
 _WHEN: Final = frozenset({"date", "quarter"})
@@ -114,7 +121,8 @@ def _rivals(question: Question, best: Scored, other: Scored, passages: Sequence[
     """Whether another candidate gives a different answer for the same thing and time."""
     line = DENIES if question.kind is Kind.YES_NO else ANSWERS
     read = other.features.get("evidence", LEAST) > LEAST and other.score >= line
-    if _retracts(other, best) or _retracts(best, other):
+    who = question.kind is Kind.PERSON
+    if any(_retracts(a, b, who=who) or _raises(a, b) for a, b in ((best, other), (other, best))):
         return True
     read = read or _twins(best, other)
     # Rows of the same label in two tables speak of different things.
@@ -134,21 +142,37 @@ def _twins(one: Scored, other: Scored, least: float = TWIN) -> bool:
     return shared >= TWIN_WORDS and shared >= least * min(len(first), len(second))
 
 
-def _retracts(one: Scored, other: Scored) -> bool:
-    """Whether a sentence names the other's figure and something more of it, and denies what it is."""
+def _retracts(one: Scored, other: Scored, *, who: bool) -> bool:
+    """Whether a sentence names the other's figure or, asked `who`, name and something more of it, and denies what is
+    said of it."""
+    text, named = one.candidate.text, _PERSON.fullmatch(other.answer.strip(" .,;*")) if who else None
     figures = {
         f.text.strip() for f in _figures_of(other) if f.kind == "money" or len(re.findall(r"\d", f.text)) >= _LONG
     }
-    stated = [f for f in extract(one.candidate.text) if f.text.strip() in figures]
-    about = topic(one.candidate.text) & topic(other.candidate.text)
-    return bool(stated and about and denied_stretches(one.candidate.text[stated[0].end :]))
+    ends = [f.end for f in extract(text) if f.text.strip() in figures]
+    ends += [match.end() for match in re.finditer(rf"\b{re.escape(named[1])}\b", text)] if named else []
+    about = (topic(text) & topic(other.candidate.text)) - (topic(other.answer) if named else frozenset())
+    return bool(ends and about) and any(start >= min(ends) for start, _, _ in denied_stretches(text))
+
+
+def _raises(one: Scored, other: Scored) -> bool:
+    """Whether a sentence says that the other's figure became another one, on a matter that both speak of."""
+    for match in _FROM_TO.finditer(one.candidate.text):
+        old = {fact.figure for fact in extract(match["old"]) if fact.kind != "name"}
+        if old & {fact.figure for fact in _figures_of(other)} and topic(one.candidate.text) & topic(
+            other.candidate.text
+        ):
+            return True
+    return False
 
 
 def _same_matter(question: Question, one: Scored, other: Scored, passages: Sequence[Passage]) -> bool:
     """Whether two candidates state facts on the same thing, and neither only adds to the other."""
     asked = frozenset(asked_words(question.text))
     a, b = (frozenset(terms(f"{s.candidate.context} {s.candidate.opener} {s.candidate.text}")) for s in (one, other))
-    if asked & (a ^ b) and not (question.kind is Kind.YES_NO and _twins(one, other, 1.0)):
+    read = min(one.score, other.score) >= ANSWERS  # the reader takes both for answers
+    near = _twins(one, other, 1.0) if question.kind is Kind.YES_NO else read and _twins(one, other)
+    if asked & (a ^ b) and not near:
         return False
     texts = [_without_answer(s) for s in (one, other)]
     if any(_ADDS.search(s.candidate.text) for s in (one, other)):

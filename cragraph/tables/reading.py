@@ -228,12 +228,18 @@ class _Over(Matching):
             if (compared := self.compared(self.every - used)) is None:
                 return None
             conditions.append(compared)
+        if any(self._names_one_row(one) for one in named):
+            return None
         there_are = ALL_THERE_ARE.search(asked.lower) is not None and not periods
         if not conditions and not (subject and (asked.total or named_so or there_are)):
             return None
         return self._reading(
             "count", None, conditions, generic=generic, words={*subject, *([min(heads)] if generic else [])}
         )
+
+    def _names_one_row(self, named: NamedColumn) -> bool:
+        """Whether a named value is the name of one row: to count such rows says nothing."""
+        return named.condition["column"] in self.table.labels and len(self.rows([named.condition])) == 1
 
     def _before_names(self, named: Sequence[NamedColumn]) -> set[int]:
         """The words directly before a part of a name, which belong to it: "Powerboat" in "Powerboat Level 2"."""

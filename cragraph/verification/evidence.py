@@ -48,7 +48,8 @@ WORDED: Final = 1.5
 ARITHMETIC: Final = 0.22
 """Likelihood ratio of a quotation that states no sum, difference or remainder as the answer to a question for one."""
 PLAN: Final = 0.3
-"""Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done."""
+"""Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done; and of one that
+only reports what somebody said."""
 LACKING: Final = 0.2
 """Likelihood ratio of a quotation without any figure, if one is asked for, or with a similar name for the one asked."""
 ANSWERS_ELSE: Final = 1 / 12
@@ -68,6 +69,12 @@ _NO_FIGURE: Final = re.compile(
     re.I,
 )
 """Words that answer a question for a figure without one."""
+_REPORTED: Final = re.compile(
+    r"\b(?-i:[A-Z]\w+|[Hh]e|[Ss]he|[Tt]hey) (?:wrote|writes|says?|said|claim(?:s|ed)?|thinks?|thought|reckon(?:s|ed)?|"
+    r"believe[sd]?|mention(?:s|ed)?) that\b",
+    re.I,
+)
+_REPORTING: Final = re.compile(r"\b(?:wr[io]te|sa(?:y|id|ys)|claim|think|thought|according|told|report)\w*", re.I)
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _NAME: Final = re.compile(r"\b[A-ZÄÖÜ][^\W\d_]+")
 _SUBJECT: Final = re.compile(
@@ -155,6 +162,8 @@ def ratio_of_quotation(question: str, quotation: str, passages: Sequence[Passage
         ratio *= LACKING
     if names_another(question, plain, passages) or of_another(question, quotation, passages):
         ratio *= LACKING
+    if _REPORTED.search(plain) and not _REPORTING.search(question):
+        ratio *= PLAN
     if _ASKS_ARITHMETIC.search(question) and not _ASKS_ARITHMETIC.search(quotation):
         ratio *= ARITHMETIC
     if _PLANS.search(quotation) and (_ASKS_WHAT_WAS.search(question) or not _PLANS.search(question)):
