@@ -48,8 +48,8 @@ WORDED: Final = 1.5
 ARITHMETIC: Final = 0.22
 """Likelihood ratio of a quotation that states no sum, difference or remainder as the answer to a question for one."""
 PLAN: Final = 0.3
-"""Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done; and of one that
-only reports what somebody said."""
+"""Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done; and of one
+that only reports what somebody said."""
 LACKING: Final = 0.2
 """Likelihood ratio of a quotation without any figure, if one is asked for, or with a similar name for the one asked."""
 ANSWERS_ELSE: Final = 1 / 12
