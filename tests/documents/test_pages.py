@@ -8,11 +8,12 @@ from cragraph.documents import load
 from cragraph.documents.clean import clean
 from cragraph.documents.signs import raised, settled, tex
 from lab.benchmarks.files.case import Case
+from lab.benchmarks.files.layouts import COLUMNS
 from lab.benchmarks.files.pages import CASES
 from lab.benchmarks.files.readers import read_rightly
 from tests.support.cases import cases
 
-READ = [case for case in CASES if not case.doubt]
+READ = [case for case in (*CASES, *COLUMNS) if not case.doubt]
 
 
 @pytest.mark.parametrize("case", READ, ids=[case.name for case in READ])

@@ -263,4 +263,139 @@ SIDES = (
     ),
 )
 
-CASES: tuple[Case, ...] = (*TITLES, *OVER_YEARS, *CLOSE, *GROUPS, *SIDES)
+
+def prices(x: float, top: float, groups: Sequence[tuple[str, Sequence[Row]]], step: float = 15) -> str:
+    """Price lists below one another in a column that begins at `x`; each has a heading and two prices a row."""
+    drawn = ""
+    for heading, rows in groups:
+        drawn += shown(x, top, heading, 14, "F2")
+        top -= 22
+        for row in rows:
+            for edge, words in zip((0, 160, 215), row, strict=True):
+                drawn += shown(round(x + edge - width(words) * (edge > 0), 2), top, words)
+            top -= step
+        top -= 10
+    return drawn
+
+
+def lines(x: float, top: float, texts: Sequence[str], step: float = 13.5, size: float = 11) -> str:
+    """Lines of a column of text; one that begins with a star is a heading, an empty one leaves half a line free."""
+    drawn = ""
+    for text in texts:
+        head = text.startswith("*")
+        drawn += shown(x, round(top, 2), text.strip("*"), size + 2 * head, "F2" if head else "F1")
+        top -= step * (1 if text else 0.5)
+    return drawn
+
+
+BOATS = (
+    ("Boats", (("", "Hour", "Day"), ("Canoe for two", "14.00", "52.00"), ("Rowing boat", "11.00", "43.00"))),
+    ("Bicycles", (("", "Hour", "Day"), ("City bicycle", "4.00", "16.00"), ("Tandem", "7.50", "29.00"))),
+    ("Extras", (("", "Hour", "Day"), ("Child seat", "1.00", "4.00"), ("Dry bag", "0.80", "3.00"))),
+)
+CAMP = (
+    (
+        "Pitches",
+        (("", "Hour", "Day"), ("Tent", "2.00", "19.00"), ("Motor home", "3.00", "31.00"), ("Hammock", "1.00", "8.00")),
+    ),
+    ("Cabins", (("", "Hour", "Day"), ("Lake cabin", "9.00", "88.00"), ("Forest cabin", "8.00", "74.00"))),
+    (
+        "Sauna",
+        (
+            ("", "Hour", "Day"),
+            ("Whole sauna", "25.00", "120.00"),
+        ),
+    ),
+)
+WEAVER = (
+    "*The weaver retires",
+    "",
+    "After forty years Greta Holm has put",
+    "down her shuttle. She joined the mill",
+    "in 1985 and taught",
+    "eleven apprentices. Her loom goes to",
+    "the museum in the spring.",
+    "",
+    "*A new dye house",
+    "",
+    "The dye house by the weir was ready",
+    "in October and cost 410,000 crowns.",
+    "Its boilers burn wood chips alone.",
+)
+SHOP = (
+    "",
+    "The mill shop opens on Fridays from",
+    "ten to four. Remnants are sold by",
+    "weight, at 60 crowns for a kilogram.",
+    "",
+    "*Visitors",
+    "",
+    "Last year 2,300 people came to see",
+    "the looms, a third of them from other",
+    "countries. Guided tours last",
+    "fifty minutes.",
+)
+LAMBS = (
+    "*Lambs and wool",
+    "",
+    "The flock on the island has grown to",
+    "84 ewes. The shearing takes place on",
+    "the second Saturday of June, in the",
+    "barn of the ferryman.",
+    "",
+    "*Thanks",
+    "",
+    "The bakery gave all the bread for the",
+    "summer party, as it has done since",
+    "the mill was founded.",
+)
+TERMS = (
+    "Payment within 30 days of the invoice",
+    "date. From 20 May on we charge the",
+    "usual interest for late payment.",
+    "Bank: Harbour Savings, sort code 20-11-22",
+)
+BILL = "".join(
+    shown(330, 700 - 20 * n, label, 12) + shown(round(540 - width(sum_, 12), 2), 700 - 20 * n, sum_, 12)
+    for n, (label, sum_) in enumerate(
+        (("Goods net", "418.00"), ("Carriage", "9.50"), ("VAT", "85.50"), ("Total due", "513.00"))
+    )
+)
+COLUMNS = (
+    Case(
+        "columns of a page in a PDF: two columns of price lists",
+        pdf("a.pdf", [prices(50, 740, BOATS) + prices(310, 743, CAMP)]),
+        "What does the tandem cost for a day?",
+        r"Tandem \| Hour: 7\.50 \| Day: 29\.00",
+        r"88\.00|31\.00",
+    ),
+    Case(
+        "columns of a page in a PDF: price lists of other steps",
+        pdf("b.pdf", [prices(50, 740, BOATS, 16) + prices(310, 736, CAMP[::-1], 17)]),
+        "What does the forest cabin cost for a day?",
+        r"Forest cabin \| Hour: 8\.00 \| Day: 74\.00|Day for the forest cabin: 74\.00",
+        r"29\.00|16\.00",
+    ),
+    Case(
+        "columns of a page in a PDF: three columns of a newsletter",
+        pdf("c.pdf", [lines(40, 740, WEAVER) + lines(234, 746, SHOP) + lines(428, 738, LAMBS)]),
+        "When does the shearing take place?",
+        "second Saturday of June, in the barn of the ferryman",
+    ),
+    Case(
+        "columns of a page in a PDF: two columns of a newsletter",
+        pdf("d.pdf", [lines(60, 740, WEAVER) + lines(320, 736, SHOP)]),
+        "How much did the dye house cost?",
+        "410,000",
+        "2,300",
+    ),
+    Case(
+        "columns of a page in a PDF: terms beside sums",
+        pdf("e.pdf", [lines(60, 702, TERMS, 15, 9) + BILL]),
+        "What is the total due?",
+        r"513\.00",
+        r"85\.50|418|20-11-22",
+    ),
+)
+
+CASES: tuple[Case, ...] = (*TITLES, *OVER_YEARS, *CLOSE, *GROUPS, *SIDES, *COLUMNS)

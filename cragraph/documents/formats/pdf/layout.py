@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from cragraph.documents.document import Writer
+from cragraph.documents.formats.pdf.columns import columns_of_page
 from cragraph.documents.formats.pdf.rows import divided, with_wraps
 from cragraph.documents.formats.pdf.tables import Span, tables_in, with_labels, word_tables
 from cragraph.documents.formats.pdf.words import Line, Vocabulary, weighted_median
@@ -164,7 +165,8 @@ class PageWriter:
             self._writer.page()
             self._writer.doubting = (doubt,) if doubt else ()
             self._begun = False
-            for part in in_reading_order(with_labels(divided(lines))):
+            columns = columns_of_page(lines)
+            for part in (part for one in columns for part in in_reading_order(with_labels(divided(one)))):
                 run, done = with_wraps(part), 0
                 for span in _tables(run):
                     self._prose(run[done : span.start], part)
