@@ -11,6 +11,7 @@ from cragraph.documents.table_text import is_period, is_year
 Columns = Sequence[tuple[float, float]]  # left and right edges, from left to right; the first holds the labels
 
 LEAST_NAMES: Final = 3  # least names of columns that are complete
+PADDING: Final = 6.0  # points by which the first column may begin to the right of a block above the table
 SAME_LEFT: Final = 3.0  # points by which the left edges of cells in one column differ at most
 MOST_HEADERS: Final = 6  # heading lines above the first row of figures at most
 MOST_LABELS: Final = 3  # lines with the label of a section between the headings and the first row of figures at most
@@ -92,7 +93,7 @@ def _divided(cell: PageCell, words: Sequence[PageWord], columns: Columns) -> lis
     """The headings in a cell that is over several columns, if its words stand over them in one way only."""
     over = [column for column in columns if cell.x0 < column[1] and cell.x1 > column[0]]
     own = [word for word in words if cell.x0 <= word.x0 and word.x1 <= cell.x1]
-    if not 1 < len(over) <= len(own) <= MOST_WORDS:
+    if not 1 < len(over) <= len(own) <= MOST_WORDS or (over[0] == columns[0] and cell.text[0].islower()):
         return [cell]
     ways = []
     for cuts in combinations(range(1, len(own)), len(over) - 1):
@@ -224,11 +225,13 @@ def _first_heading(lines: Sequence[Line], start: int, end: int, columns: Columns
     while start < end - 1 and _is_title(lines[start], lines[end - 1], columns, two=two):
         start += 1
     for number in range(end - 1, start, -1):
-        names, above = lines[number].cells, lines[start:number]
+        names = lines[number].cells
+        top = number - _is_halfway(lines[number - 1], lines[number])  # the upper line of a name of two lines
+        above = lines[start:top]
         complete = names[0].x0 < columns[1][0] and len(names) >= min(len(columns), LEAST_NAMES)
-        if not complete or _is_halfway(lines[number - 1], lines[number]):
-            continue
-        if _is_block(above, names, columns[0][0]) or all(_is_beside(line, names) for line in above):
+        if complete and above and _is_block(above, names, columns[0][0]):
+            return top
+        if complete and top == number and all(_is_beside(line, names) for line in above):
             return number
     return start
 
@@ -255,7 +258,7 @@ def _is_halfway(line: Line, below: Line) -> bool:
 
 def _is_block(lines: Sequence[Line], names: Sequence[PageCell], left: float) -> bool:
     """Whether lines above the names of columns are blocks side by side, the first from the left edge of the table."""
-    if any(len(line.cells) < 2 or abs(line.cells[0].x0 - left) > SAME_LEFT for line in lines):
+    if any(len(line.cells) < 2 or abs(line.cells[0].x0 - left) > PADDING for line in lines):
         return False
     lefts = [line.cells[1].x0 for line in lines]
     level = max(lefts) - min(lefts) <= SAME_LEFT and all(abs(name.x0 - lefts[0]) > SAME_LEFT for name in names)
