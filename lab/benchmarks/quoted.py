@@ -28,7 +28,7 @@ from lab.evals.metrics import auroc, calibration_error, reliability
 
 KINDS: Final = ("traps", "new_user", "blind")
 THRESHOLD: Final = 0.7
-RATIOS: Final = (1.0, 0.82, 0.67, 0.55, 0.45, 0.37)
+RATIOS: Final = (1.0, 0.82, 0.67, 0.6, 0.55, 0.45, 0.37)
 
 
 def folders(scratch: Path) -> Iterator[tuple[str, Path, list[dict[str, Any]], Any]]:
