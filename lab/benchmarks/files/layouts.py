@@ -293,6 +293,10 @@ BOATS = (
     ("Bicycles", (("", "Hour", "Day"), ("City bicycle", "4.00", "16.00"), ("Tandem", "7.50", "29.00"))),
     ("Extras", (("", "Hour", "Day"), ("Child seat", "1.00", "4.00"), ("Dry bag", "0.80", "3.00"))),
 )
+ADDED = (
+    ("Boats", (("", "Hour", "Day"), ("Canoe for two", "14.00", "52.00"), ("Rowing boat", "11.00", "43.00"))),
+    ("", (("with paddles", "add", "add"), ("", "2.00", "6.00"), ("City bicycle", "4.00", "16.00"))),
+)
 CAMP = (
     (
         "Pitches",
@@ -395,6 +399,13 @@ COLUMNS = (
         "What is the total due?",
         r"513\.00",
         r"85\.50|418|20-11-22",
+    ),
+    Case(
+        "columns of a page in a PDF: one word in every column",
+        pdf("f.pdf", [prices(50, 740, ADDED)]),
+        "What does a city bicycle cost for a day?",
+        r"Hour: 4\.00 \| Day: 16\.00|Day for .*bicycle: 16\.00",
+        "add",
     ),
 )
 

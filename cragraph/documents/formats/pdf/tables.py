@@ -74,6 +74,8 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
         start, end = heading_lines(lines, lowest, first, columns)
         if start == end and lowest < first and _is_group(lines[first - 1], lines[first:last]):
             start = end = first - 1
+        if end - start == 1 and _says_one_word(lines[start]):
+            start = end = first
         head, doubts = headings(lines[start:end], columns)
         table = _with_sections(head, [*labels_first(_body(lines[end:last], columns))], lines[end:last])
         table = replace(table, doubts=doubts)
@@ -84,6 +86,12 @@ def tables_in(lines: Sequence[Line]) -> Iterator[Span]:
             table = replace(table, names=above[1])  # it goes on with the columns of the table above
         yield Span(start, last, table)
         done = last
+
+
+def _says_one_word(line: Line) -> bool:
+    """Whether the same small word stands in all columns, as "add" over prices: names of columns differ."""
+    words = {cell.text for cell in line.cells[1:]}
+    return len(line.cells) > 2 and len(words) == 1 and min(words).isalpha() and min(words).islower()
 
 
 def _is_group(line: Line, below: Sequence[Line]) -> bool:
