@@ -142,6 +142,12 @@ def _twins(one: Scored, other: Scored, least: float = TWIN) -> bool:
     return shared >= TWIN_WORDS and shared >= least * min(len(first), len(second))
 
 
+def _exchange(one: Scored, other: Scored) -> bool:
+    """Whether two sentences have the same words but for one each."""
+    first, second = (topic(_without_answer(s)) for s in (one, other))
+    return len(first - second) == 1 == len(second - first)
+
+
 def _retracts(one: Scored, other: Scored, *, who: bool) -> bool:
     """Whether a sentence names the other's figure or, asked `who`, name and something more of it, and denies what is
     said of it."""
@@ -171,7 +177,9 @@ def _same_matter(question: Question, one: Scored, other: Scored, passages: Seque
     asked = frozenset(asked_words(question.text))
     a, b = (frozenset(terms(f"{s.candidate.context} {s.candidate.opener} {s.candidate.text}")) for s in (one, other))
     read = min(one.score, other.score) >= ANSWERS  # the reader takes both for answers
-    near = _twins(one, other, 1.0) if question.kind is Kind.YES_NO else read and _twins(one, other)
+    # "Guests pay" and "members pay": one word in the place of another says of whom each is.
+    both = read and _twins(one, other) and not _exchange(one, other)
+    near = _twins(one, other, 1.0) if question.kind is Kind.YES_NO else both
     if asked & (a ^ b) and not near:
         return False
     texts = [_without_answer(s) for s in (one, other)]
