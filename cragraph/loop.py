@@ -71,6 +71,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             kept if settings.multi_query else CAPABLE_K,
             capable,
             parts.rows_of if searched and stored else None,
+            None if settings.multi_query else lambda question, passages: parts.ranker(question, passages).answered,
         ),
         "generate": Generate(parts.generator, compute, verify.quotation_first, parts.quoting),
         "verify": verify,

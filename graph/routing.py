@@ -14,7 +14,7 @@ BY_PERSON: Final = {
     "edit": "A person wrote the answer.",
     "abstain": "A person chose to give no answer.",
 }
-NOTHING_NEW: Final = "The search for a correction found nothing that was not read before."
+NOTHING_NEW: Final = "The search for a correction found nothing new that may answer."
 NO_QUERY_LEFT: Final = "Nothing is left to search for that was not searched before."
 
 

@@ -12,11 +12,19 @@ from cragraph.language.questions import read_question
 from cragraph.nodes.retrieve import merge
 from cragraph.protocols import Notes, Reranker, stand_in
 from cragraph.search.rerankers import rerank_gain
-from cragraph.types import Attempt, Passage
+from cragraph.types import IDK, Attempt, Passage
 
 CAPABLE_K = 12
 """Passages for a capable model: of answers in six folders with older and newer rules, the first five reranked passages
 hold .91, the first eight .96, the first twelve .985 (`lab.benchmarks.large_model recall`)."""
+WIDE_K = 30
+"""Passages for a capable model where the reader doubts that the first `CAPABLE_K` answer."""
+DOUBT = 0.4
+"""Probability of the reader below which it doubts: so for .26 of the questions in ten folders that the files answer, and
+for .80 of the others. A capable model then gets all that was found at once, and need seldom be asked a second time."""
+PROMISING = 0.03
+"""Least probability of the reader that new passages answer, for a model that declined to be asked again."""
+NEAREST = 8  # best passages of the later search among which one must be new
 TABLES = 2  # whole small tables for a capable model
 READ_AGAIN = 4  # passages of the first pass that it reads again with those of a later search
 ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for all that match
@@ -26,7 +34,9 @@ ROWS_BESIDE = 20  # rows kept beside the best passages if a question asks for al
 class Rerank:
     """Keeps `top_k` passages on the first pass, and more on later ones.
 
-    A `capable` model reads `capable_k` passages by default, and on later passes the best of the first pass as well.
+    A `capable` model reads `capable_k` passages by default, `WIDE_K` where the reader doubts that they answer, and on
+    later passes the best of the first pass as well. If it declined, it reads again only where the later search led to
+    new passages that may answer.
     """
 
     reranker: Reranker
@@ -35,6 +45,8 @@ class Rerank:
     capable: Callable[[], bool] = bool
     whole: Callable[[str, Mapping[str, Any] | None], list[Passage]] | None = None
     """Finds the rows of a file if they are few enough to be read whole; none otherwise."""
+    likely: Callable[[str, Sequence[Passage]], float | None] | None = None
+    """The reader's probability, 0..1, that some passages answer a question; None if it cannot read them."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the kept passages, best first; on later passes, passages that support a claim are kept too."""
@@ -49,6 +61,8 @@ class Rerank:
         if not state.attempts:
             # The caller's passages are all kept; searched passages are cut to the best.
             size = (context.top_k or usual) if state.searched else len(ranked)
+            if size < len(ranked) and self.capable() and not context.top_k and self._doubts(query, ranked[:size]):
+                size = WIDE_K
             kept, more = ranked[:size], {"rerank_gain": rerank_gain(state.held, ranked, size)}
             # Passages that the previous answer cited are read first: a follow-up asks more about them.
             carried = {p["chunk_id"]: p for p in ranked if p["chunk_id"] in state.carried}
@@ -57,6 +71,9 @@ class Rerank:
             if read_question(query).wants_rows:
                 tables = {p["source"] for p in kept if "row" in p["metadata"]}
                 kept += [p for p in ranked[size:] if p["source"] in tables and "row" in p["metadata"]][:ROWS_BESIDE]
+        elif self._adds_nothing(state, ranked):
+            held = [p for p in state.held if p["chunk_id"] in state.read]
+            return {"held": held, "relevant": len(ranked), "found": 0, "new_passages": 0}
         else:
             ids = {p["chunk_id"] for p in proven}
             most = max(context.second_pass_k, usual if self.capable() and not context.top_k else 0)
@@ -74,6 +91,20 @@ class Rerank:
         read = state.read + [p["chunk_id"] for p in kept if p["chunk_id"] not in state.read]
         # Counted before the cut, so that a small `top_k` does not look like little evidence.
         return more | {"held": kept, "relevant": len(ranked), "read": read, "new_passages": new}
+
+    def _doubts(self, question: str, passages: Sequence[Passage]) -> bool:
+        chance = self.likely(question, passages) if self.likely else None
+        return chance is not None and chance < DOUBT
+
+    def _adds_nothing(self, state: State, ranked: Sequence[Passage]) -> bool:
+        """Whether a capable model declined, and the search for its words led to nothing new that may answer."""
+        if self.likely is None or not self.capable() or state.decided or best(state.attempts)["answer"] != IDK:
+            return False
+        if all(p["chunk_id"] in state.read for p in ranked[:NEAREST]):
+            return True
+        new = [p for p in ranked if p["chunk_id"] not in state.read][:CAPABLE_K]
+        chance = self.likely(state.asked or state.question, new)
+        return chance is not None and chance < PROMISING
 
     def _with_tables(self, kept: list[Passage], context: Context) -> list[Passage]:
         """The passages with all rows of a small table in place of its first row."""
