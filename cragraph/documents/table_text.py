@@ -16,7 +16,7 @@ SIGNS = frozenset({"$", "€", "£", "¥", "US$", "C$", "A$", "(", "$("})
 TAILS = frozenset({")", "%", ")%", "%)"})
 _AMOUNT = frozenset("0123456789(.-–—")
 _DATE = re.compile(rf"^[A-Z][a-z]{{2,8}}\.?\s+\d{{1,2}},?\s+({YEAR})$")
-_YEAR = re.compile(rf"^(FY\s?)?{YEAR}[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
+_YEAR = re.compile(rf"^(?:FY\s?|[£$€]\s)?{YEAR}[*†‡¹²³⁰-⁹⁽⁾]*$|^Q[1-4]\b")
 _NAMED = re.compile(
     rf"\b{YEAR}\b|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?\s+\d{{1,2}},?$|^q[1-4]\b", re.I
 )

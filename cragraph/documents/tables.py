@@ -37,6 +37,8 @@ TOTAL: Final = re.compile(
 )
 _TOTAL_OF_GROUP: Final = re.compile(r"(?:grand |sub[- ]?)?totals?|gesamt|summe", re.I)
 """The label of a sum behind the group that it sums: "2024 | total"."""
+_MAY_SUM: Final = re.compile(r"(?:all|total|sum|whole|together)\b.+", re.I)
+"""A label such as "All payments", of a sum only where the figures add up."""
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 _STOCK: Final = re.compile(r"(?<![^\W_])(?:qty|quantity|stock|max|maximum)(?![^\W_])", re.I)
 
@@ -251,6 +253,23 @@ def _sums_up(values: Iterable[str]) -> bool:
     return bool(filled) and bool(TOTAL.fullmatch(filled[0]) or any(map(_TOTAL_OF_GROUP.fullmatch, filled[1:-1])))
 
 
+def label_of_sum(row: Mapping[str, str]) -> str:
+    """The cell that says what a row of a table's totals sums up; empty if none does."""
+    names = (value.strip(" :*") for value in row.values())
+    return next((name for name in names if TOTAL.fullmatch(name) or _MAY_SUM.fullmatch(name)), "")
+
+
+def _adds_up(row: Row, above: Sequence[Row]) -> bool:
+    """Whether a row may be a sum by its label, and its figures are the sums of those above it."""
+    if len(above) < 2 or not any(_MAY_SUM.fullmatch(cell.value.strip(" :*")) for cell in row.cells):
+        return False
+    stated = {cell.name: figure for cell in row.cells if (figure := number_of(cell.value))}
+    found = {name: [number_of(one.value(name)) for one in above] for name in stated}
+    return bool(stated) and all(
+        figure.value == sum(one.value for one in found[name] if one) for name, figure in stated.items()
+    )
+
+
 def _heading(passage: Passage, start: int) -> str:
     """The heading above an offset of a passage, else the passage's table header."""
     about = passage["metadata"]
@@ -279,6 +298,7 @@ class _Growing:
         summing = [_sums_up(cell.value for cell in row.cells) for row in every]
         for n, (before, row) in enumerate(pairwise(every), start=1):  # a tax below a subtotal lacks cells of items too
             summing[n] |= summing[n - 1] and row.by_name.keys() == before.by_name.keys() < names.keys()
+            summing[n] |= _adds_up(row, every[max((k for k in range(n) if summing[k]), default=-1) + 1 : n])
         rows = [row for row, sums in zip(every, summing, strict=True) if not sums]
         totals = [row for row, sums in zip(every, summing, strict=True) if sums]
         names = dict.fromkeys(name for row in rows for name in row.by_name)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from cragraph.documents.tables import TOTAL, Column, Table
+from cragraph.documents.tables import Column, Table, label_of_sum
 from cragraph.errors import InputError
 from cragraph.language.cells import day_of, number_of, read_header
 from cragraph.language.lexicon import LEXICON
@@ -165,8 +165,8 @@ class _Engine:
             costs = "costs" if len(total.rows) == 1 else "cost"
             text = f"{rows[:1].upper()}{rows[1:]} {costs} {shown(total.value, column)} in all{more}"
         made = self._made(text, total.value, column.unit, total, probability)
-        stated = {row[column.name]: next(iter(row.values())) for row in self.table.totals if column.name in row}
-        stated = {figure: name for figure, name in stated.items() if TOTAL.fullmatch(name.strip(" :*"))}
+        sums = [(row[column.name], label_of_sum(row)) for row in self.table.totals if column.name in row]
+        stated = {figure: name for figure, name in sums if name}
         whole = {figure for figure, name in stated.items() if not re.match("sub|.*(?:average|mean)", name, re.I)}
         known = {t.value for figure in whole or stated if (t := number_of(figure))}
         if known and not self.own["where"] and total.value not in known:
