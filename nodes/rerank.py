@@ -20,8 +20,8 @@ hold .91, the first eight .96, the first twelve .985 (`lab.benchmarks.large_mode
 WIDE_K = 30
 """Passages for a capable model where the reader doubts that the first `CAPABLE_K` answer."""
 DOUBT = 0.4
-"""Probability of the reader below which it doubts: so for .26 of the questions in ten folders that the files answer, and
-for .80 of the others. A capable model then gets all that was found at once, and need seldom be asked a second time."""
+"""Probability below which the reader doubts: so for .26 of the questions in ten folders that the files answer, for .80
+of the others. A capable model then gets all that was found at once, and need seldom be asked a second time."""
 PROMISING = 0.03
 """Least probability of the reader that new passages answer, for a model that declined to be asked again."""
 NEAREST = 8  # best passages of the later search among which one must be new

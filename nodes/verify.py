@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
+from cragraph.answers.quotations import ratio_of_quotation
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
@@ -20,7 +21,6 @@ from cragraph.verification.evidence import (
     Written,
     ratio_of_answer,
     ratio_of_facts,
-    ratio_of_quotation,
     unstated,
     updated,
 )

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cragraph.answers.answered import differing
 from cragraph.answers.candidates import Candidate, candidates, is_list
+from cragraph.answers.differing import differing
 from cragraph.answers.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.answers.rows import names_its_columns
 from cragraph.language.languages import unread

@@ -17,16 +17,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import pairwise, permutations
+from itertools import permutations
 from math import log
 from pathlib import Path
 from typing import Any, Final
 
 from cragraph.language.facts import Fact, extract
-from cragraph.language.lexicon import pattern
-from cragraph.language.markers import find_markers, without_markers
-from cragraph.language.questions import QUOTED_KINDS, Kind, read_question
-from cragraph.language.words import asked_words, content_words, terms
+from cragraph.language.markers import without_markers
+from cragraph.language.words import content_words
 from cragraph.models.examined import NEUTRAL, Worth
 from cragraph.protocols import Answered
 from cragraph.types import IDK, Evidence, Label, Passage, Verdict
@@ -40,18 +38,6 @@ FIGURE_UNSTATED: Final = 1 / 30
 """Likelihood ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
 NAME_UNSTATED: Final = 1 / 8
 """The same for a name, which may be written in many ways: it outweighs a judge's verdict, but not judge and writer."""
-ALONE: Final = 0.6
-"""Likelihood ratio of a quotation that only the reader has chosen and read: with it .88 of the accepted quotations are
-right over folders that were written to mislead, .97 over new users' ones, .90 over others (`lab.benchmarks.quoted`)."""
-WORDED: Final = 1.5
-"""The same for one with every word of a question for a name or a figure: 23 of 26 were right, 191 of 257 others."""
-ARITHMETIC: Final = 0.22
-"""Likelihood ratio of a quotation that states no sum, difference or remainder as the answer to a question for one."""
-PLAN: Final = 0.3
-"""Likelihood ratio of a quotation that speaks of a plan, if the question does not, or asks what was done; and of one
-that only reports what somebody said."""
-LACKING: Final = 0.2
-"""Likelihood ratio of a quotation without any figure, if one is asked for, or with a similar name for the one asked."""
 ANSWERS_ELSE: Final = 1 / 12
 """Likelihood ratio of an answer that `answers_else` and that no chat model wrote or judged.
 
@@ -60,32 +46,6 @@ look like that, and 71 of 109 answers to another question on the same passages."
 FOUND: Final = 0.7  # probability from which the passages are taken to answer the question
 SAME: Final = 0.5
 """Share of the words that a model's answer adds to the question which a quotation must have to say the same."""
-_ASKS_ARITHMETIC: Final = pattern("asks_arithmetic")
-_PLANS: Final = pattern("plans")
-_COUNTED: Final = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT})
-_NO_FIGURE: Final = re.compile(
-    r"\b(?:free|none?|nothing|not|never|half|twice|once|double|quarter|third|every|each|all|any|always|daily|weekly|"
-    r"monthly|yearly|unlimited)\b",
-    re.I,
-)
-"""Words that answer a question for a figure without one."""
-_EACH: Final = re.compile(r"\b(?:each|per|every|apiece|a head)\b", re.I)
-MOST_THINGS: Final = 1_000  # a larger number in a question is a year or a sum, and no number of things
-_REPORTED: Final = re.compile(
-    r"\b(?-i:[A-Z]\w+|[Hh]e|[Ss]he|[Tt]hey) (?:wrote|writes|says?|said|claim(?:s|ed)?|thinks?|thought|reckon(?:s|ed)?|"
-    r"believe[sd]?|mention(?:s|ed)?) that\b",
-    re.I,
-)
-_REPORTING: Final = re.compile(r"\b(?:wr[io]te|sa(?:y|id|ys)|claim|think|thought|according|told|report)\w*", re.I)
-_WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
-_NAME: Final = re.compile(r"\b[A-ZÄÖÜ][^\W\d_]+")
-_SUBJECT: Final = re.compile(
-    r"\b(?i:do|does|did|will|would|can|could|must|should|may|has|have|had|is|was)\s+"
-    r"(?:(?i:the|mr|mrs|ms|miss|dr)\b\.?\s+|[A-Z]\.\s*)*([^\W\d_]+(?:[’'-][^\W\d_]+)*)"
-)
-"""The name of whoever a question is about."""
-SHORTEST_NAME: Final = 3  # letters
-_ASKS_WHAT_WAS: Final = re.compile(r"\b(?:did|was|were|been|had)\b", re.I)
 MOST: Final = 0.99  # probabilities are clamped to this and 1 less this before odds are multiplied
 
 
@@ -152,78 +112,6 @@ def ratio_of_facts(facts: Sequence[Fact]) -> float:
     """The likelihood ratio of figures and names that no passage has; the rarest of them counts."""
     ratios = (NAME_UNSTATED if fact.kind == "name" else FIGURE_UNSTATED for fact in facts)
     return min(ratios, default=1.0)
-
-
-def ratio_of_quotation(question: str, quotation: str, passages: Sequence[Passage] = ()) -> float:
-    """The likelihood ratio of a quotation that the embedded answerer chose: its reader does not see every trap."""
-    ratio, plain = ALONE, without_markers(quotation)
-    kind = read_question(question).kind
-    if kind in QUOTED_KINDS and set(asked_words(question)) <= set(terms(plain)):
-        ratio *= WORDED
-    if kind in _COUNTED and not _NO_FIGURE.search(plain) and all(fact.kind == "name" for fact in extract(plain)):
-        ratio *= LACKING
-    if names_another(question, plain, passages) or of_another(question, quotation, passages):
-        ratio *= LACKING
-    if _REPORTED.search(plain) and not _REPORTING.search(question):
-        ratio *= PLAN
-    if (_ASKS_ARITHMETIC.search(question) and not _ASKS_ARITHMETIC.search(quotation)) or prices_one(question, plain):
-        ratio *= ARITHMETIC
-    if _PLANS.search(quotation) and (_ASKS_WHAT_WAS.search(question) or not _PLANS.search(question)):
-        ratio *= PLAN
-    return ratio
-
-
-def prices_one(question: str, quotation: str) -> bool:
-    """Whether a quotation has the price of one thing, and the question asks what several cost."""
-    if read_question(question).kind is not Kind.MONEY or not _EACH.search(quotation):
-        return False
-    count = {fact.figure for fact in extract(question) if fact.kind == "number" and 2 <= fact.figure < MOST_THINGS}
-    return bool(count) and count.isdisjoint(fact.figure for fact in extract(quotation))
-
-
-def names_another(question: str, quotation: str, passages: Sequence[Passage]) -> bool:
-    """Whether a quotation names somebody of a similar name in place of the person that the question names: "Jessie" for
-    "Jess", "Pat Ollerton" for "Pat Quigley"."""
-    text = "\n".join(passage["text"] for passage in passages)
-    said = _NAME.findall(quotation)
-    asked = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(question)]
-    known = [_named(word, text) for word in asked]
-    for place, name in enumerate(known):
-        if not name or name in said:
-            continue
-        others = [other for other in said if other not in known and other.removesuffix("s") != name.removesuffix("s")]
-        if any(other.startswith(name) or name.startswith(other) for other in others):
-            return True
-        first = known[place - 1] if place else ""
-        if first and any(one == first and other != name for one, other in pairwise(said)):
-            return True
-    return False
-
-
-def of_another(question: str, quotation: str, passages: Sequence[Passage]) -> bool:
-    """Whether a quotation is of a document without the name of whoever the question is about ("What does Thackray ask
-    for the cello?"), and another document has it."""
-    cited = {number - 1 for marker in find_markers(quotation) for number in marker.numbers}
-    texts: dict[str, str] = {}
-    for passage in passages:
-        here = f"{passage['filename']} {passage['metadata']} {passage['text']}\n"
-        texts[_document(passage)] = texts.get(_document(passage), "") + here
-    quoted = {_document(passage) for number, passage in enumerate(passages) if number in cited}
-    names = [match[1].removesuffix("'s").removesuffix("’s") for match in _SUBJECT.finditer(question)]
-    known = [name.casefold() for name in names if _named(name, "".join(texts.values()))]
-    return any(name not in texts[one].casefold() for one in quoted for name in known)
-
-
-def _document(passage: Passage) -> str:
-    return passage["source"] or passage["doc_id"]
-
-
-def _named(word: str, text: str) -> str:
-    """A word of a question as a text writes it, if it is a name there: never in small letters; else empty."""
-    name = word[:1].upper() + word[1:]
-    if len(word) < SHORTEST_NAME or re.search(rf"(?<![\w.@/-]){re.escape(word.lower())}(?![\w@])", text):
-        return ""
-    return name if re.search(rf"(?:(?<=[\w,] )|(?<=\b[A-Z]\. )){re.escape(name)}\b", text) else ""
 
 
 def ratio_of_answer(question: str, quotation: str, answer: str, worth: Worth, judged: float | None = None) -> float:

@@ -103,7 +103,7 @@ MOST_UNREAD: Final = 0.5
 """The highest confidence if the reader could not read question and answer, as in other languages."""
 EITHER: Final = 0.5
 """Factor on the confidence if passages answer the question differently and none is known to be newer."""
-NEWER: Final = 0.8  # the same where something does
+NEWER: Final = 0.8  # the same where something does; quotations show both, the newer one first, and lose nothing
 FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
@@ -567,7 +567,8 @@ def reading_of(
         read |= {"probability": answered.probability, "quoted": answered.quoted, "seen": {**answered.seen}}
         # A model that read all passages and finds the question answered has already weighed their disagreement.
         if answered.conflicts and not (judged is not None and judged.answers == "all"):
-            read["agreed"] = min(NEWER if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
+            newer = 1.0 if answered.quoted and written is None else NEWER
+            read["agreed"] = min(newer if conflict["newer_first"] else EITHER for conflict in answered.conflicts)
     if written is not None and answered is not None:
         read["written"] = asdict(written)
     if ratio != 1.0:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cragraph.answers.answered import Differing, differing
+from cragraph.answers.differing import Differing, differing
 from cragraph.answers.ranking import AnswerRanker
 from cragraph.language.questions import read_question
 from cragraph.models.embeddings import EmbeddedEncoder

@@ -3,16 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from cragraph import Context, create_graph, load_settings
 from cragraph.build import Parts
+from cragraph.graph.state import State
+from cragraph.nodes.rerank import Rerank
 from cragraph.passages import as_passages
 from cragraph.protocols import Notes
-from cragraph.types import IDK, Passage
+from cragraph.search.rerankers import NoReranker
+from cragraph.types import IDK, Attempt, Passage
 from cragraph.verification.judges.verdicts import best_sentence
 from tests.support.cases import cases
 from tests.support.ollama import ModelInfo, OllamaServer, Request, by_fields
@@ -142,6 +146,21 @@ def test_i_do_not_know_of_a_capable_model_stays_and_no_quotation_is_promoted(
     assert (response["answer"], response["abstained"], response["accepted"]) == (IDK, True, False)
     assert len(chats) <= 2
     assert all("<<claims" not in chat.prompt for chat in chats)
+
+
+@pytest.mark.parametrize(("chance", "first", "again"), [(0.5, 12, True), (0.1, 30, True), (0.01, 30, False)])
+def test_a_capable_model_reads_all_that_was_found_where_the_reader_doubts_and_again_only_what_may_answer(
+    chance: float, first: int, again: bool
+) -> None:
+    found = [*as_passages([f"Rule {number}." for number in range(60)])]
+    act = Rerank(NoReranker(), capable=lambda: True, likely=lambda question, passages: chance)
+    state = State(question="How long?", asked="How long?", held=found[:40], searched=["How long?"])
+    read = act(state, Context(), Notes())
+    assert len(read["held"]) == first
+    declined = cast(Attempt, {"attempt": 1, "answer": IDK, "confidence": 0.0, "accepted": False})
+    for held, any_new in ([*found[40:], *read["held"]], again), ([*read["held"], *found[40:]], False):
+        later = replace(state, read=read["read"], held=held, attempts=[declined], searched=["loan period"])
+        assert bool(act(later, Context(), Notes())["new_passages"]) is any_new
 
 
 def test_a_correction_is_told_the_words_of_the_judge_and_the_quote_and_only_what_is_at_fault() -> None:

@@ -80,11 +80,14 @@ def test_a_figure_is_said_as_a_person_says_it(tmp_path: Path, asked: Query, said
 
 
 def test_total_rows_are_added_to_nothing_and_a_total_that_differs_is_a_doubt(tmp_path: Path) -> None:
-    for total, doubts in ("Total,,30", 0), (",Total,31", 1), ("All,total,30", 0):
+    for total, doubts in ("Total,,30", 0), (",Total,31", 1), ("All,total,30", 0), ("All takings,,30", 0):
         rows = f"Item,Room,Amount GBP\nBar,A,10\nHall,B,20\n{total}\n"
         made = compute(query("sum", "Amount GBP"), table(tmp_path, rows))
         assert (made["value"], made["rows"], len(made.get("doubts", ()))) == ("30", 2, doubts)
         assert compute(query("count"), table(tmp_path, rows))["value"] == "2"
+    parts = "Part,Item,£ 2024\nIn,Bar,10\nIn,Hall,20\nIn,All receipts,30\nOut,Rent,7\nOut,Heat,4\nOut,All payments,11\n"
+    made = compute(query("sum", "£ 2024"), table(tmp_path, parts))
+    assert (made["rows"], made["doubts"]) == (4, ["The table itself states a total of 11 or 30."])
 
 
 def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:

@@ -11,12 +11,10 @@ from cragraph.passages import as_passages
 from cragraph.testing import verdict
 from cragraph.types import Label
 from cragraph.verification.evidence import (
-    ALONE,
     Judged,
     Written,
     card,
     ratio_of_answer,
-    ratio_of_quotation,
     unstated,
     updated,
     written_probability,
@@ -53,14 +51,6 @@ def test_a_quotation_is_surer_where_a_model_says_the_same_and_less_sure_where_it
     told = {"probability": 0.8, "quoted": True, "seen": SEEN, "ratio": ratio}
     before = joined(0.9, [], {**told, "ratio": 1.0})[0]
     assert (joined(0.9, [], told)[0] >= before) is more
-
-
-@pytest.mark.parametrize(("question", "quotation", "lacks"), cases("verification/evidence", "a quotation that lacks"))
-def test_a_quotation_without_the_figure_or_of_a_similar_name_is_less_sure(
-    question: str, quotation: str, lacks: bool
-) -> None:
-    passages = as_passages(["Ask Jess Tow or Jessie Hale.", "The desk is run by Pat Quigg and Pat Oller on Saturdays."])
-    assert (ratio_of_quotation(question, quotation, passages) < 0.5 * ALONE) is lacks
 
 
 def test_the_name_of_a_file_is_part_of_what_its_passages_say() -> None:
