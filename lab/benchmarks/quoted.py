@@ -1,26 +1,31 @@
-"""How often accepted quotations are right, without a model, over three kinds of folders, and with other ratios.
+"""How often accepted quotations are right, without a model, over three kinds of folders; the weights of their signs.
 
     python -m lab.benchmarks.quoted ask --out rows.jsonl
     python -m lab.benchmarks.quoted table rows.jsonl
+    python -m lab.benchmarks.quoted fit rows.jsonl
 
 `traps` holds folders that were written to mislead, `new_user` folders that were looked at while the reader was made,
-`blind` folders by others. `ALONE` of `cragraph.verification.evidence` is the ratio at which nine of ten accepted
-quotations are right over the last kind and over all together; smaller ones cost many right answers for few wrong ones.
+`blind` folders by others. `ask` writes down each quotation with its confidence before any sign counts, and the signs
+of `cragraph.answers.quotations` that it shows. `table` counts with the weights that ship, `fit` with a fit for each
+folder on all others: signs that say what is lacking are drawn to `LACKING`, the others to 0.
 """
 
 import argparse
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import numpy as np
 
 from cragraph import load_settings
+from cragraph.answers.quotations import ALONE, SIGNS, signs
+from cragraph.nodes import verify
 from cragraph.run import Assistant
-from cragraph.verification.evidence import ALONE
+from cragraph.types import Passage
 from lab.benchmarks.blind import __main__ as blind
 from lab.benchmarks.large_model import TRAPS, found
 from lab.benchmarks.new_user import __main__ as new_user
@@ -28,7 +33,14 @@ from lab.evals.metrics import auroc, calibration_error, reliability
 
 KINDS: Final = ("traps", "new_user", "blind")
 THRESHOLD: Final = 0.7
-RATIOS: Final = (1.0, 0.82, 0.67, 0.6, 0.55, 0.45, 0.37)
+LINES: Final = (0.7, 0.75, 0.8, 0.83, 0.85, 0.9)
+NAMES: Final = tuple(sign.__name__ for sign in SIGNS)
+LACKS: Final = frozenset(
+    ["without_figure", "of_another", "without_name", "reported", "asks_more", "of_another_year", "without_attribute"]
+)
+LACKING: Final = -1.5
+PULL: Final = 3.0  # towards `LACKING` or 0: as much as some ten quotations
+STEPS: Final = 40
 
 
 def folders(scratch: Path) -> Iterator[tuple[str, Path, list[dict[str, Any]], Any]]:
@@ -53,38 +65,90 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def ask(out: Path) -> None:
-    """Ask every question, and write down what was shown: its confidence, and whether it is right."""
-    with tempfile.TemporaryDirectory() as scratch, out.open("w", encoding="utf-8") as file:
+    """Ask every question, and write down each quotation: its confidence without signs, its signs, whether it is
+    right."""
+    shown: dict[str, list[str]] = {}
+
+    def noted(question: str, answer: str, passages: Sequence[Passage]) -> float:
+        shown[answer] = [sign.__name__ for sign in signs(question, answer, passages)]
+        return 1.0
+
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        out.open("w", encoding="utf-8") as file,
+        patch.object(verify, "ratio_of_quotation", noted),
+        patch.object(verify, "QUOTED", 0.0),
+    ):
         for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
             made = Assistant(load_settings(store=str(Path(scratch) / f"store-{number}")))
             made.ingest([files])
             for row in rows:
                 response = [event for event in made.ask(row["question"]) if event.kind == "done"][-1].response
-                if response["abstained"] or response["computed"]:
+                drafts = [attempt["answer"] for attempt in response["attempts"] if attempt["answer"] in shown]
+                if response["abstained"] or response["computed"] or not drafts:
                     continue
                 right = judge(row, response) == "right"
-                told = {"kind": kind, "question": row["question"], "right": right, "said": response["confidence"]}
+                told = {"kind": kind, "folder": files.parent.name, "question": row["question"], "right": right}
+                told |= {"said": response["confidence"], "signs": shown[drafts[-1]]}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
 
 
-def table(rows: Sequence[dict[str, Any]]) -> None:
-    """Print a line for each ratio: of the accepted quotations of each kind so many are right."""
-    print(f"| ratio | {' | '.join(f'{kind}: accepted, right; AUROC, error' for kind in KINDS)} |")
-    print("| ---: |" + " --- |" * len(KINDS))
-    right = np.array([row["right"] for row in rows], dtype=bool)
-    kinds = np.array([row["kind"] for row in rows])
+def arrays(rows: Sequence[dict[str, Any]]) -> tuple[Any, Any, Any]:
+    """The log odds before any sign, the signs as a matrix with a last column of ones, and the truth."""
     said = np.array([min(0.99, max(0.01, row["said"])) for row in rows])
-    for ratio in RATIOS:
-        odds = said / (1 - said) * ratio / ALONE
-        now = odds / (1 + odds)
+    shown = np.array([[*(name in row["signs"] for name in NAMES), 1.0] for row in rows], dtype=float)
+    return np.log(said / (1 - said)), shown, np.array([row["right"] for row in rows], dtype=float)
+
+
+def fitted(rows: Sequence[dict[str, Any]]) -> Any:
+    """The weights of the signs, and of a quotation as such, by a logistic regression beside the log odds."""
+    odds, shown, right = arrays(rows)
+    drawn = np.array([*(LACKING if name in LACKS else 0.0 for name in NAMES), 0.0])
+    pull = np.array([*[PULL] * len(NAMES), 0.01])
+    weights = drawn.copy()
+    for _ in range(STEPS):
+        now = 1 / (1 + np.exp(-odds - shown @ weights))
+        slope = shown.T @ (now - right) + pull * (weights - drawn)
+        weights -= np.linalg.solve((shown * (now * (1 - now))[:, None]).T @ shown + np.diag(pull), slope)
+    return weights
+
+
+def fit(rows: Sequence[dict[str, Any]]) -> None:
+    """Print the weights, and how many quotations would be accepted with each folder left out of its own fit."""
+    print({name: round(float(weight), 2) for name, weight in zip([*NAMES, "alone"], fitted(rows), strict=True)})
+    odds, shown, _ = arrays(rows)
+    places = [f"{row['kind']} {row['folder']}" for row in rows]
+    now = np.zeros(len(rows))
+    for place in dict.fromkeys(places):
+        own = np.array([one == place for one in places])
+        weights = fitted([row for row, is_own in zip(rows, own, strict=True) if not is_own])
+        now[own] = 1 / (1 + np.exp(-odds[own] - shown[own] @ weights))
+    printed(rows, {f"left out, from {line}": (now, line) for line in LINES})
+
+
+def table(rows: Sequence[dict[str, Any]]) -> None:
+    """Print of each kind how many quotations are accepted, and how many of these are right."""
+    odds, shown, _ = arrays(rows)
+    weights = np.array([*SIGNS.values(), ALONE])
+    now = 1 / (1 + np.exp(-odds - shown @ weights))
+    printed(rows, {"as it ships": (now, THRESHOLD), "without signs": (1 / (1 + np.exp(-odds)), THRESHOLD)})
+
+
+def printed(rows: Sequence[dict[str, Any]], ways: Mapping[str, tuple[Any, float]]) -> None:
+    """Print a line for each way: its confidences, and the line from which they are accepted."""
+    print(f"| | {' | '.join(f'{kind}: accepted, right; AUROC, error' for kind in KINDS)} |")
+    print("| --- |" + " --- |" * len(KINDS))
+    kinds = np.array([row["kind"] for row in rows])
+    right = np.array([row["right"] for row in rows], dtype=bool)
+    for name, (now, line) in ways.items():
         cells = []
         for kind in KINDS:
             own, truth = now[kinds == kind], right[kinds == kind]
-            kept = own >= THRESHOLD
+            kept = own >= line
             share = truth[kept].mean() if kept.any() else 0.0
             error = calibration_error(reliability(truth, own))
             cells.append(f"{kept.sum()}, {truth[kept].sum()} ({share:.2f}); {auroc(truth, own):.2f}, {error:.2f}")
-        print(f"| {ratio} | {' | '.join(cells)} |")
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 def main() -> None:
@@ -92,12 +156,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("ask", help="ask every question, without a model").add_argument("--out", type=Path, required=True)
-    verbs.add_parser("table", help="print a line for each ratio").add_argument("rows", type=Path)
+    for verb in (table, fit):
+        verbs.add_parser(verb.__name__, help=verb.__doc__).add_argument("rows", type=Path)
     options = parser.parse_args()
     if options.verb == "ask":
         ask(options.out)
     else:
-        table(rows_of(options.rows))
+        (table if options.verb == "table" else fit)(rows_of(options.rows))
 
 
 if __name__ == "__main__":
