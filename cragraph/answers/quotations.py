@@ -18,7 +18,7 @@ from cragraph.answers.differing import dates_of
 from cragraph.language.facts import Fact, extract
 from cragraph.language.lexicon import pattern
 from cragraph.language.markers import find_markers, without_markers
-from cragraph.language.questions import QUOTED_KINDS, Kind, read_question
+from cragraph.language.questions import Kind, read_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import asked_words, terms, topic
 from cragraph.types import Passage
@@ -96,11 +96,6 @@ class Quotation:
     def figures(self) -> list[Fact]:
         """The figures and dates of the quotation."""
         return [fact for fact in extract(self.plain) if fact.kind != "name"]
-
-
-def worded(q: Quotation) -> bool:
-    """Every word of a question for a name or a figure is in the quotation."""
-    return q.kind in QUOTED_KINDS and set(asked_words(q.question)) <= set(terms(q.plain))
 
 
 def without_figure(q: Quotation) -> bool:
@@ -197,7 +192,7 @@ ALONE: Final = -0.31
 are right in .89 over sixteen folders that were written to mislead, .90 over others and .97 over new users' ones, each
 folder left out of its own fit."""
 SIGNS: Final[Mapping[Callable[[Quotation], bool], float]] = {
-    worded: 0.15, without_figure: -1.6, of_another: -1.0, without_name: -1.5, elsewhere: -0.3, reported: -1.9,
+    without_figure: -1.6, of_another: -1.0, without_name: -1.5, elsewhere: -0.3, reported: -1.9,
     asks_more: -2.3, planned: -0.25, of_older: -0.8, changed: -0.55, below_another: -0.8, of_another_year: -1.4,
     without_attribute: -1.75,
 }  # fmt: skip
