@@ -459,9 +459,13 @@ class Parts:
             **scorers,
             scorer=AnswerReader(self.ranker),
             model=None if self.judging_chat is None else self._llm_judge(self.judging_chat),
-            contradicts=lambda pairs: [reading.contradicted for reading in self.grounding.score(pairs)],
+            contradicts=self.contradicts,
             options=VerifierOptions(calibration=chosen.calibration, weights=self.weights),
         )
+
+    def contradicts(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each pair the probability, 0..1, that the first text contradicts the second."""
+        return [reading.contradicted for reading in self.grounding.score(pairs)]
 
     @property
     def weights(self) -> Mapping[str, Mapping[str, float]]:

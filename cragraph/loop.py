@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from cragraph.answers.later import LaterSearch
 from cragraph.build import FETCHED, KEPT, WHOLE_TABLE, Parts
 from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, speak, step
 from cragraph.log import log_run
@@ -52,7 +53,9 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
     searched = parts.foreign or "store" in parts.own or bool(settings.store)
     kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
     compute = computing(parts) if searched and stored else None
-    verify = Verify(parts.verifier, parts.quoting, compute, parts.chat)
+    later = LaterSearch(LazySearch(parts), lambda: parts.ranker.embeddings, parts.contradicts)
+    sources = parts.sources if stored else None
+    verify = Verify(parts.verifier, parts.quoting, compute, parts.chat, later if searched else None, sources)
 
     def capable() -> bool:
         return parts.chat is not None and parts.chat.worth.capable
@@ -63,7 +66,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
             (lambda: parts.store.count()) if stored else None,
             parts.contextualizer,
             FETCHED.get(settings.reranker, 30),
-            parts.sources if stored else None,
+            sources,
         ),
         "rerank": Rerank(
             parts.reranker,

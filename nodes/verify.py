@@ -1,9 +1,12 @@
 """Verify: judge each draft claim by claim, and record the attempt."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import exp
 from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
+from cragraph.answers.later import WEIGHT, LaterSearch
 from cragraph.answers.quotations import ratio_of_quotation
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
@@ -12,6 +15,7 @@ from cragraph.graph.state import State, VerifyOutput, VerifyState
 from cragraph.language.markers import without_markers
 from cragraph.models.chat import ChatCaller
 from cragraph.nodes.compute import Compute
+from cragraph.nodes.retrieve import filter_of
 from cragraph.passages import as_evidence, as_passages
 from cragraph.protocols import Brief, Generator, Notes
 from cragraph.types import IDK, Attempt, Computed, Decided
@@ -24,7 +28,7 @@ from cragraph.verification.evidence import (
     unstated,
     updated,
 )
-from cragraph.verification.result import SUMMARY
+from cragraph.verification.result import SUMMARY, Verification
 from cragraph.verification.verifier import VERY_FIRM, Verifier
 
 FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_calls", "tokens"}
@@ -47,6 +51,10 @@ class Verify:
     """Computes a computed draft again."""
     writer: ChatCaller | None = None
     """The chat model that writes the drafts."""
+    later: LaterSearch | None = None
+    """Looks for later documents that say otherwise than an accepted quotation."""
+    sources: Callable[[], Sequence[str]] | None = None
+    """The names of all searchable sources, for a run that is limited to some of them."""
 
     def __call__(self, state: State, context: Context, notes: Notes) -> dict[str, Any]:
         """Return the attempts with this one appended."""
@@ -168,17 +176,26 @@ class Verify:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
         elif quoted and anew is None:
             showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft, state.held)
-        verification = self.verifier(
-            question,
-            draft,
-            state.held,
-            notes,
-            **context.judging,
-            showing=showing,
-            written=written,
-            ratio=ratio,
-            computed=anew,
-        )
+
+        def verified(ratio: float) -> Verification:
+            return self.verifier(
+                question,
+                draft,
+                state.held,
+                notes,
+                **context.judging,
+                showing=showing,
+                written=written,
+                ratio=ratio,
+                computed=anew,
+            )
+
+        verification = verified(ratio)
+        if quoted and anew is None and verification.accepted and self.later is not None and state.searched:
+            where = filter_of(context, self.sources)
+            if otherwise := self.later(question, draft, state.held, notes, where):
+                verification = verified(ratio * exp(WEIGHT))
+                verification = verification.changed(issues=(otherwise.issue, *verification.issues))
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
         judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}

@@ -262,10 +262,10 @@ def _elsewhere(q: Quotation) -> bool:
     texts: dict[str, str] = {}
     for passage in q.passages:
         here = f"{passage['filename']} {passage['metadata']} {passage['text']}\n"
-        texts[_document(passage)] = texts.get(_document(passage), "") + here
+        texts[document_of(passage)] = texts.get(document_of(passage), "") + here
     names = [match[1].removesuffix("'s").removesuffix("’s") for match in _SUBJECT.finditer(q.question)]
     known = [name.casefold() for name in names if _named(name, "".join(texts.values()))]
-    return any(name not in texts[_document(one)].casefold() for one in q.quoted for name in known)
+    return any(name not in texts[document_of(one)].casefold() for one in q.quoted for name in known)
 
 
 def _named(word: str, text: str) -> str:
@@ -276,31 +276,32 @@ def _named(word: str, text: str) -> str:
     return name if re.search(rf"(?:(?<=[\w,] )|(?<=\b[A-Z]\. )){re.escape(name)}\b", text) else ""
 
 
-def _document(passage: Passage) -> str:
+def document_of(passage: Passage) -> str:
+    """What a passage's document is known by."""
     return passage["source"] or passage["doc_id"]
 
 
-def _dated(passage: Passage) -> tuple[int, ...]:
+def dated(passage: Passage) -> tuple[int, ...]:
     """The first date of a passage's document; empty without one."""
     return next((tuple(part or 0 for part in fact.date) for fact in dates_of(passage)), ())
 
 
 def _others(q: Quotation) -> list[Passage]:
     """The passages of other documents than the quoted ones."""
-    own = {_document(passage) for passage in q.quoted}
-    return [passage for passage in q.passages if _document(passage) not in own]
+    own = {document_of(passage) for passage in q.quoted}
+    return [passage for passage in q.passages if document_of(passage) not in own]
 
 
 def _later(q: Quotation) -> Iterator[Passage]:
     """The passages of documents that are dated later than every quoted one."""
-    last = max(map(_dated, q.quoted), default=())
-    yield from (passage for passage in _others(q) if last and _dated(passage) > last)
+    last = max(map(dated, q.quoted), default=())
+    yield from (passage for passage in _others(q) if last and dated(passage) > last)
 
 
 def _no_older(q: Quotation) -> list[Passage]:
     """The passages of other documents that are not dated before the quoted ones."""
-    last = max(map(_dated, q.quoted), default=())
-    return [passage for passage in _others(q) if not _dated(passage) or _dated(passage) >= last]
+    last = max(map(dated, q.quoted), default=())
+    return [passage for passage in _others(q) if not dated(passage) or dated(passage) >= last]
 
 
 def _instead(new: Fact, figures: Sequence[Fact], known: set[float]) -> bool:

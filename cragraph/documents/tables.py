@@ -120,7 +120,9 @@ class Column:
     @property
     def is_number_of(self) -> bool:
         """Whether the column's figures are identifiers (order or telephone numbers) and no measures."""
-        words = set(re.split(r"[\W_]+", self.name.casefold()))
+        words = {word for word in re.split(r"[\W_]+", self.name.casefold()) if word}
+        if words <= {"number", "no", "nr"} and self.distinct < len(self.codes):
+            return False  # "Number: 2" in several rows is how many there are
         return bool(words & {"id", "no", "nr", "number", "code", "phone", "tel", "ref", "sku", "zip", "postcode"})
 
 

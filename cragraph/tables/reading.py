@@ -27,6 +27,7 @@ from cragraph.tables.asked import (
     GROWS,
     IS_YEAR,
     LIMITS,
+    QUANTITY,
     TOP,
     TWO_FOLD,
     UNSPECIFIC,
@@ -185,6 +186,8 @@ class _Over(Matching):
             return None
         where = where_of(named, chosen)
         quiet = operation == "sum" and not asked.total
+        if chosen.implied and where and len(self.rows(where)) < 2:
+            return None  # nothing is added up, and no word means the column
         priced = asked.dimensions or "how much" in asked.lower
         if quiet and not (priced and where and len(self.rows(where)) > 1):
             return None
@@ -222,6 +225,11 @@ class _Over(Matching):
                 words = heads - self._before_names(named)
                 return self._reading("sum", measured, conditions, quiet=not asked.total, words=words)
         named_so = self.is_row_name(head)
+        quantities = [column for column in self.figures if words_of_column(column) <= QUANTITY]
+        if heads & used and len(quantities) == 1 and asked.compared is None and conditions:
+            # "How many pumps have we", where each row of pumps says how many there are.
+            chosen = Chosen(quantities[0], frozenset(), False, False, False)
+            return self._reading("sum", chosen, conditions, quiet=not asked.total, words=heads)
         if periods and not named_so and (generic or subject):
             return None
         if asked.compared:
