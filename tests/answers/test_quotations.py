@@ -1,9 +1,13 @@
 """The signs of a quotation that answers something else, or no longer holds."""
 
+from pathlib import Path
+
 import pytest
 
+from cragraph import load_settings
 from cragraph.answers.quotations import ratio_of_quotation, signs
 from cragraph.passages import as_passages
+from cragraph.run import Assistant
 from tests.support.cases import cases
 
 SHOP = as_passages(
@@ -28,3 +32,23 @@ def test_a_quotation_shows_signs_of_what_its_reader_does_not_see(
     found = [sign.__name__ for sign in signs(question, quotation, PASSAGES[given])]
     assert sorted(found) == sorted(shown)
     assert (ratio_of_quotation(question, quotation, PASSAGES[given]) < 0.6) is bool(shown)
+
+
+def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: Path) -> None:
+    rule = "**Fruit.** A household may take 5 kg in a season for eating at home. Windfalls are yours."
+    new = "2. **Picking.** We agreed that a household may take 8 kg in a season, starting with the harvest of 2025."
+    shown = []
+    for ruled, agreed in ("9 May 2022", "18 November 2024"), ("18 November 2024", "9 May 2022"):
+        home = tmp_path / ruled
+        home.mkdir()
+        (home / "handbook.md").write_text(f"# Handbook\n\n{ruled}\n\n{rule}\n", encoding="utf-8")
+        (home / "minutes.md").write_text(f"# Committee, {agreed}\n\n1. Press: mended.\n\n{new}\n", encoding="utf-8")
+        made = Assistant(load_settings(store=str(home / "store")))
+        made.ingest([home / "handbook.md", home / "minutes.md"])
+        *_, done = made.ask("How much fruit can my family pick for the kitchen?", context={"max_crag_attempts": 0})
+        response = done.response
+        shown.append((response["confidence"], [one for one in response["issues"] if "later document" in one]))
+    [(first, told), (second, untold)] = shown
+    assert first < second
+    assert untold == []
+    assert [one.partition("“")[2].partition("”")[0] for one in told] == [new.removeprefix("2. **Picking.** ")]
