@@ -35,14 +35,20 @@ def test_a_quotation_shows_signs_of_what_its_reader_does_not_see(
 
 
 def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: Path) -> None:
-    rule = "**Fruit.** A household may take 5 kg in a season for eating at home. Windfalls are yours."
-    new = "2. **Picking.** We agreed that a household may take 8 kg in a season, starting with the harvest of 2025."
+    rule = (
+        "**Keys.** The gate is locked at dusk by whoever leaves last.\n\n"
+        "**Fruit.** A household may take 5 kg in a season for eating at home. Windfalls are yours."
+    )
+    new = "We agreed that a household may take 8 kg in a season, starting with the harvest of 2025."
+    before = (
+        "Present: Ada Bell, Tom Ray.\n\n1. The press was mended.\n\n2. **Picking.** Ada suggested 10 kg a household."
+    )
     shown = []
     for ruled, agreed in ("9 May 2022", "18 November 2024"), ("18 November 2024", "9 May 2022"):
         home = tmp_path / ruled
         home.mkdir()
         (home / "handbook.md").write_text(f"# Handbook\n\n{ruled}\n\n{rule}\n", encoding="utf-8")
-        (home / "minutes.md").write_text(f"# Committee, {agreed}\n\n1. Press: mended.\n\n{new}\n", encoding="utf-8")
+        (home / "minutes.md").write_text(f"# Committee, {agreed}\n\n{before} {new}\n", encoding="utf-8")
         made = Assistant(load_settings(store=str(home / "store")))
         made.ingest([home / "handbook.md", home / "minutes.md"])
         *_, done = made.ask("How much fruit can my family pick for the kitchen?", context={"max_crag_attempts": 0})
@@ -51,4 +57,4 @@ def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: P
     [(first, told), (second, untold)] = shown
     assert first < second
     assert untold == []
-    assert [one.partition("“")[2].partition("”")[0] for one in told] == [new.removeprefix("2. **Picking.** ")]
+    assert [one.partition("“")[2].partition("”")[0] for one in told] == [new]
