@@ -15,8 +15,8 @@ from cragraph.search.rerankers import rerank_gain
 from cragraph.types import IDK, Attempt, Passage
 
 CAPABLE_K = 12
-"""Passages for a capable model: of answers in six folders with older and newer rules, the first five reranked passages
-hold .91, the first eight .96, the first twelve .985 (`lab.benchmarks.large_model recall`)."""
+"""Passages for a capable model: of answers in twenty folders with older and newer rules, the first five reranked
+passages hold .90, the first twelve .97, thirty .99 (`lab.benchmarks.large_model recall`)."""
 WIDE_K = 30
 """Passages for a capable model where the reader doubts that the first `CAPABLE_K` answer."""
 DOUBT = 0.4

@@ -227,6 +227,9 @@ def _differ(question: Question, one: Scored, other: Scored) -> bool:
         return False
     a, b = (_answer(s) for s in (one, other))
     own, rival = (_figures_of(s) for s in (one, other))
+    frames = [topic(_without_answer(s)) for s in (one, other)]
+    if bool(own) != bool(rival) and frames[0] == frames[1] and len(frames[0]) > TWIN_WORDS:
+        return True  # "gets two months free" and "gets one month free"
     if own or rival:
         comparable = any((f.kind, f.unit) == (g.kind, g.unit) or (f.bare and g.bare) for f in own for g in rival)
         # A figure that the other answer has too, as a bound or in another unit, is not a different figure.
@@ -238,7 +241,6 @@ def _differ(question: Question, one: Scored, other: Scored) -> bool:
     if question.kind in QUOTED_KINDS:
         return True
     # Other kinds may have several answers, unless the sentences are the same but for the answer.
-    frames = [topic(_without_answer(s)) for s in (one, other)]
     return question.kind in _SINGLE and len(frames[0] ^ frames[1]) <= 1
 
 
