@@ -34,6 +34,7 @@ Dora,yawl,5,17250,yes
 Work at the weekend costs 25 % more. Painting takes a week.
 """,
     "tackle.csv": "article,shed Qty,shed Min\nHand flare red,24,12\nFog horn,7,2\nShackle size 4,30,9\n",
+    "ward.csv": "Room,Thing,Number\nDogs,Infusion pump,4\nCats,Infusion pump,2\nTheatre,Heat mat,2\n",
 }
 
 
