@@ -12,7 +12,7 @@ WORTH_SHOWING: Final = 0.4
 """Under the default `on_low_confidence` a supported answer is shown as doubtful from this confidence up. On sources
 held out the utility of the answers shown was best there (`training.reader.fit`)."""
 QUOTED: Final = 0.29
-"""The same for a quotation that the embedded answerer chose, which counts less by its signs (`cragraph.answers.quotations`)."""
+"""The same for a quotation of the embedded answerer; its signs count as well (`cragraph.answers.quotations`)."""
 WRITTEN: Final = 0.5
 """The same for a chat model's own words: they are shown if they are more likely right than not. A quotation keeps to
 the threshold of quotations."""
