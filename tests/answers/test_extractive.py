@@ -116,3 +116,14 @@ def test_a_list_is_quoted_with_the_line_above_it(generator: ExtractiveGenerator)
     camp = "Please bring to the camp:\n\n- a sleeping bag\n- rubber boots\n- a torch\n\nTelephones stay at home."
     said = ask(generator, "What do I have to bring to the camp?", [camp])
     assert said == "Please bring to the camp:\n- a sleeping bag\n- rubber boots\n- a torch [1]"
+
+
+def test_of_two_lists_the_row_of_the_newer_one_is_quoted_unless_a_year_is_asked_for(
+    generator: ExtractiveGenerator,
+) -> None:
+    lists = [
+        {"text": f"Item: Latte | Price £: {price} | Size: regular | Remarks: {remark}", "source": f"prices-{year}.csv"}
+        for year, price, remark in ((2024, "2.70", "oat milk 30p extra"), (2025, "3.10", "oat milk no extra"))
+    ]
+    for question, price in ("what's a latte now", "3.10"), ("what was a latte in 2024", "2.70"):
+        assert price in ask(generator, question, lists)
