@@ -1,13 +1,14 @@
-"""How often accepted quotations are right, without a model, over three kinds of folders; the weights of their signs.
+"""How often accepted quotations are right, without a model, over four kinds of folders; the weights of their signs.
 
     python -m lab.benchmarks.quoted ask --out rows.jsonl
     python -m lab.benchmarks.quoted table rows.jsonl
     python -m lab.benchmarks.quoted fit rows.jsonl
 
-`traps` holds folders that were written to mislead, `new_user` folders that were looked at while the reader was made,
-`blind` folders by others. `ask` writes down each quotation with its confidence before any sign counts, and the signs
-of `cragraph.answers.quotations` that it shows. `table` counts with the weights that ship, `fit` with a fit for each
-folder on all others: signs that say what is lacking are drawn to `LACKING`, the others to 0.
+`traps` holds folders that were written to mislead, `fresh` others of that kind that nothing is fitted on, `new_user`
+folders that were looked at while the reader was made, `blind` folders by others. `ask` (a part: `--only KIND`) writes
+down each quotation with its confidence before any sign counts, and the signs of `cragraph.answers.quotations` that it
+shows. `table` counts with the weights that ship, `fit` with a fit for each folder on all others: signs that say what is
+lacking are drawn to `LACKING`, the others to 0.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from lab.benchmarks.large_model import TRAPS, found
 from lab.benchmarks.new_user import __main__ as new_user
 from lab.evals.metrics import auroc, calibration_error, reliability
 
-KINDS: Final = ("traps", "new_user", "blind")
+KINDS: Final = ("traps", "fresh", "new_user", "blind")
 THRESHOLD: Final = 0.7
 LINES: Final = (0.7, 0.75, 0.8, 0.83, 0.85, 0.9)
 NAMES: Final = tuple(sign.__name__ for sign in SIGNS)
@@ -45,8 +46,9 @@ STEPS: Final = 40
 
 def folders(scratch: Path) -> Iterator[tuple[str, Path, list[dict[str, Any]], Any]]:
     """The kind of each folder, its files, its questions, and the function that judges an answer."""
-    for home in sorted(TRAPS.glob("*/files")):
-        yield "traps", home, rows_of(home.parent / "questions.jsonl"), found
+    for kind in ("traps", "fresh"):
+        for home in sorted((TRAPS.parent / kind).glob("*/files")):
+            yield kind, home, rows_of(home.parent / "questions.jsonl"), found
     for name in (".", "second", "third", "fourth", "fifth"):
         home, files = new_user.HERE / name, scratch / f"files-{name.strip('.')}"
         if (home / "manual.txt").exists():
@@ -64,7 +66,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def ask(out: Path) -> None:
+def ask(out: Path, only: Sequence[str]) -> None:
     """Ask every question, and write down each quotation: its confidence without signs, its signs, whether it is
     right."""
     shown: dict[str, list[str]] = {}
@@ -80,6 +82,8 @@ def ask(out: Path) -> None:
         patch.object(verify, "QUOTED", 0.0),
     ):
         for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
+            if kind not in only:
+                continue
             made = Assistant(load_settings(store=str(Path(scratch) / f"store-{number}")))
             made.ingest([files])
             for row in rows:
@@ -115,6 +119,7 @@ def fitted(rows: Sequence[dict[str, Any]]) -> Any:
 
 def fit(rows: Sequence[dict[str, Any]]) -> None:
     """Print the weights, and how many quotations would be accepted with each folder left out of its own fit."""
+    rows = [row for row in rows if row["kind"] != "fresh"]
     print({name: round(float(weight), 2) for name, weight in zip([*NAMES, "alone"], fitted(rows), strict=True)})
     odds, shown, _ = arrays(rows)
     places = [f"{row['kind']} {row['folder']}" for row in rows]
@@ -136,13 +141,14 @@ def table(rows: Sequence[dict[str, Any]]) -> None:
 
 def printed(rows: Sequence[dict[str, Any]], ways: Mapping[str, tuple[Any, float]]) -> None:
     """Print a line for each way: its confidences, and the line from which they are accepted."""
-    print(f"| | {' | '.join(f'{kind}: accepted, right; AUROC, error' for kind in KINDS)} |")
-    print("| --- |" + " --- |" * len(KINDS))
     kinds = np.array([row["kind"] for row in rows])
+    there = [kind for kind in KINDS if (kinds == kind).any()]
+    print(f"| | {' | '.join(f'{kind}: accepted, right; AUROC, error' for kind in there)} |")
+    print("| --- |" + " --- |" * len(there))
     right = np.array([row["right"] for row in rows], dtype=bool)
     for name, (now, line) in ways.items():
         cells = []
-        for kind in KINDS:
+        for kind in there:
             own, truth = now[kinds == kind], right[kinds == kind]
             kept = own >= line
             share = truth[kept].mean() if kept.any() else 0.0
@@ -155,12 +161,14 @@ def main() -> None:
     """Ask, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("ask", help="ask every question, without a model").add_argument("--out", type=Path, required=True)
+    asking = verbs.add_parser("ask", help="ask every question, without a model")
+    asking.add_argument("--out", type=Path, required=True)
+    asking.add_argument("--only", choices=KINDS, action="append")
     for verb in (table, fit):
         verbs.add_parser(verb.__name__, help=verb.__doc__).add_argument("rows", type=Path)
     options = parser.parse_args()
     if options.verb == "ask":
-        ask(options.out)
+        ask(options.out, options.only or KINDS)
     else:
         (table if options.verb == "table" else fit)(rows_of(options.rows))
 
