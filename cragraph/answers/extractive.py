@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cragraph.answers.candidates import Candidate, candidates, is_list
-from cragraph.answers.differing import dates_of, differing
+from cragraph.answers.differing import differing
+from cragraph.answers.quotations import YEAR, dated
 from cragraph.answers.ranking import MOST_ROWS, AnswerRanker, Ranking, Scored
 from cragraph.answers.rows import names_its_columns
 from cragraph.language.languages import unread
@@ -23,7 +24,6 @@ MARGIN: Final = 0.6  # least share of the best candidate's score for another sen
 RIVAL: Final = 0.8  # the same for a sentence of another passage with a different answer: both are shown
 NEAR: Final = 0.85  # the same for a second sentence chosen by words alone
 NEAR_TO: Final = 0.3  # how much less evidence a sentence may have that points back and has the kind of answer asked for
-_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _GROUNDED: Final = 0.6  # least share of a kept sentence's words in the passage that is cited for it
 
 
@@ -132,19 +132,16 @@ def choose(question: Question, ranking: Ranking, kept: Sequence[Kept], most: int
 def newest(question: Question, candidate: Candidate, passages: Sequence[Passage]) -> Candidate:
     """The row of the same name in the latest of several lists, such as "prices-2024.csv" and "prices-2025.csv", for a
     row of an older one; the candidate itself for any other, and if the question names a year."""
-    if not candidate.is_row or _YEAR.search(question.text):
+    if not candidate.is_row or YEAR.search(question.text):
         return candidate
-
-    def dated(number: int) -> tuple[int, ...]:
-        return next((tuple(part or 0 for part in fact.date) for fact in dates_of(passages[number])), ())
 
     def named(one: Candidate) -> tuple[str, str]:
         return re.sub(r"\d+", "", passages[one.passage]["filename"]), one.text.partition(" | ")[0].strip()
 
     rows = [one for one in candidates(passages) if one.is_row and named(one) == named(candidate)]
-    own = dated(candidate.passage)
-    return max((one for one in rows if own and dated(one.passage) > own), key=lambda one: dated(one.passage),
-               default=candidate)  # fmt: skip
+    own = dated(passages[candidate.passage])
+    later = [one for one in rows if own and dated(passages[one.passage]) > own]
+    return max(later, key=lambda one: dated(passages[one.passage]), default=candidate)
 
 
 def _lists(one: Scored, other: Scored) -> bool:

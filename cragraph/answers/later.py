@@ -5,14 +5,13 @@ replaces. Of 332 right quotations from sixteen folders that were written to misl
 wrong ones 26.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from cragraph.answers.quotations import Quotation, dated, document_of
+from cragraph.answers.quotations import YEAR, Quotation, dated, document_of
 from cragraph.language.sentences import sentence_spans
 from cragraph.protocols import Embeddings, Notes, Retriever, stand_in
 from cragraph.types import Passage
@@ -27,7 +26,6 @@ LONGEST: Final = 400
 WEIGHT: Final = -1.04
 """The weight of such a sentence in log odds, fitted with the signs of `cragraph.answers.quotations`."""
 SAYS: Final = "A later document may say otherwise: “{quote}” ({filename})."
-_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 class Otherwise(NamedTuple):
@@ -60,7 +58,7 @@ class LaterSearch:
         """The sentence; None if there is none, or if the quoted document has no date."""
         quotation = Quotation(question, answer, passages)
         last = max(map(dated, quotation.quoted), default=())
-        if not last or _YEAR.search(question):
+        if not last or YEAR.search(question):
             return None
         return stand_in(
             "The search for a later document",

@@ -59,7 +59,8 @@ _TO_COME: Final = re.compile(r"\b(?:will|shall|so far|(?:is|are) to)\b", re.I)
 _ASKS_NOW: Final = re.compile(
     r"\b(?:now|current(?:ly)?|these days|nowadays|today|at present|at the moment|any ?more|any longer)\b", re.I
 )
-_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+"""A year in a text."""
 _TELEPHONE: Final = re.compile(
     r"\bnumber\b.*\b(?:ring|call|phone|dial|text)\b|\b(?:phone|telephone|mobile) number\b", re.I
 )
@@ -174,11 +175,11 @@ def below_another(q: Quotation) -> bool:
 
 def of_another_year(q: Quotation) -> bool:
     """The question names a year that neither the quotation nor its document's head has."""
-    years = set(_YEAR.findall(q.question))
+    years = set(YEAR.findall(q.question))
     if not years or not q.quoted:
         return False
     about = " ".join(f"{p['filename']} {p['metadata']} {p['text']}" for p in q.quoted)
-    return not years & set(_YEAR.findall(about))
+    return not years & set(YEAR.findall(about))
 
 
 def without_attribute(q: Quotation) -> bool:
