@@ -3,7 +3,9 @@
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -21,6 +23,8 @@ CLS, SEP = 101, 102
 REPORTED = 500
 """Rows after which the mean loss is printed."""
 ROUND = 32
+AHEAD = 3
+"""Batches that are made while the network learns."""
 CALIBRATION_ROWS = 400
 """Rows from which the ranges of the int8 layers are taken."""
 Ints = NDArray[np.int64]
@@ -105,31 +109,22 @@ class Schedule:
         return self.peak * max(0.0, min(1.0, (seen + 1) / self.warmup, (self.rows - seen) / self.decay))
 
 
-def options(
-    description: str | None, rows: int, decay: int, seed: int, peak: float = Schedule.peak, *, trunk: bool = False
-) -> argparse.Namespace:
-    """The command line of a training run, with its own defaults; with `trunk` it takes the folder of one."""
+def options(description: str | None, rows: int, decay: int, seed: int, peak: float, frozen: int) -> argparse.Namespace:
+    """The command line of a training run, with its own defaults."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    parser.add_argument("--data", type=Path, help="another run whose rows to train on, in the order of --seed")
-    parser.add_argument("--start", type=Path, help="a run whose net.pt to go on from; MiniLM without it")
+    parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="whose rows to train on")
+    parser.add_argument("--start", type=Path, help="a run whose net.pt to go on from")
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--decay", type=int, default=decay)
     parser.add_argument("--peak", type=float, default=peak, help="the highest learning rate")
     parser.add_argument("--warmup", type=int, default=Schedule.warmup, help="rows until then; few for one that goes on")
-    parser.add_argument("--frozen", type=int, default=0, help="layers from the first that stay as they are")
-    if trunk:
-        parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
+    parser.add_argument("--frozen", type=int, default=frozen, help="layers from the first that stay as they are")
+    parser.add_argument("--batch", type=int, default=1, help="how many times as many pieces are in a batch")
     parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
     return parser.parse_args()
-
-
-def freeze(trunk: nn.Module, layers: int) -> None:
-    """Keep the embeddings and the first layers of a trunk as they are: a step with half of them takes two thirds."""
-    if layers:
-        for part in (trunk.embeddings, *trunk.encoder.layer[:layers]):  # type: ignore[union-attr,index,misc]
-            part.requires_grad_(False)
 
 
 class Batches(Protocol):
@@ -142,14 +137,15 @@ class Batches(Protocol):
 def learn(
     net: nn.Module,
     data: Batches,
-    loss_of: Callable[[Ints, torch.device], Tensor],
+    batch_of: Callable[[Ints], Any],
+    loss_of: Callable[[Any, torch.device], Tensor],
     given: argparse.Namespace,
     groups: Sequence[tuple[Sequence[nn.Parameter], float]] = (),
 ) -> None:
     """Train a network on batches of rows; go on from the last checkpoint of `given.run`; write net.pt at the end.
 
-    `loss_of` reads the rows of a batch with the network and gives the loss. `groups` are parameters that learn at so
-    many times the rate; without them all learn at one.
+    `batch_of` makes the batch of some rows; `loss_of` reads it with the network and gives the loss. `groups` are
+    parameters that learn at so many times the rate; without them all learn at one.
     """
     run: Path = given.run
     run.mkdir(parents=True, exist_ok=True)
@@ -176,25 +172,28 @@ def learn(
         temporary.replace(saved)
 
     last = clock = time.monotonic()
-    begun, total, count = state["seen"], 0.0, 0
-    for rows in _from(data, state, given.seed):
+    begun, total, since = state["seen"], torch.zeros((), device=device), 0
+    for rows, batch in _ahead(_from(data, dict(state), given.seed), batch_of):
         if state["seen"] >= schedule.rows:
             break
+        if not len(rows):  # an epoch has ended
+            state["epoch"], state["step"] = state["epoch"] + 1, 0
+            continue
         torch.manual_seed(given.seed + state["seen"])
         for group in optimizer.param_groups:
             group["lr"] = schedule.rate(state["seen"]) * group["factor"]
-        loss = loss_of(rows, device)
+        loss = loss_of(batch, device)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(learned, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         state["seen"] += len(rows)
         state["step"] += 1
-        total, count = total + float(loss.detach()) * len(rows), count + len(rows)
-        if count > REPORTED:
+        total, since = total + loss.detach() * len(rows), since + len(rows)
+        if since > REPORTED * given.batch:
             speed = (state["seen"] - begun) / (time.monotonic() - clock)
-            print(f"seen {state['seen']} loss {total / count:.4f} rows/s {speed:.1f}", flush=True)
-            total, count = 0.0, 0
+            print(f"seen {state['seen']} loss {float(total) / since:.4f} rows/s {speed:.1f}", flush=True)
+            total, since = torch.zeros_like(total), 0
         if time.monotonic() - last > given.save_every:
             save()
             last = time.monotonic()
@@ -203,19 +202,37 @@ def learn(
 
 
 def _from(data: Batches, state: dict[str, int], seed: int) -> Iterator[Ints]:
-    """Batches from where the state says; the epoch moves on with them."""
-    while True:
-        yield from data.batches(state["epoch"], seed)[state["step"] :]
-        state["epoch"], state["step"] = state["epoch"] + 1, 0
+    """Batches from where the state says; after the last one of an epoch come no rows."""
+    for epoch, first in chain([(state["epoch"], state["step"])], ((n, 0) for n in count(state["epoch"] + 1))):
+        yield from data.batches(epoch, seed)[first:]
+        yield np.zeros(0, np.int64)
 
 
-def tensors_of(runs: Sequence[Path]) -> dict[str, Array]:
-    """The mean of the runs' tensors in float32, each from the finished net or the last checkpoint."""
+def _ahead(every: Iterator[Ints], batch_of: Callable[[Ints], Any]) -> Iterator[tuple[Ints, Any]]:
+    """Each batch's rows with the batch, made in a thread while the ones before are learned from."""
+    with ThreadPoolExecutor(1) as pool:
+        made: list[tuple[Ints, Future[Any]]] = []
+        for rows in every:
+            made.append((rows, pool.submit(lambda own: batch_of(own) if len(own) else None, rows)))
+            if len(made) > AHEAD:
+                own, batch = made.pop(0)
+                yield own, batch.result()
+
+
+def tensors_of(runs: Sequence[Path], shares: Sequence[float] = ()) -> dict[str, Array]:
+    """The runs' tensors in float32, each counting by its share, from the finished net or the last checkpoint.
+
+    Without shares all count alike. With a share for the net that they began from, what it could do is kept (Wortsman
+    and others 2022, "Robust fine-tuning of zero-shot models").
+    """
     nets = []
     for run in runs:
         finished = run / "net.pt"
         nets.append(torch.load(finished) if finished.exists() else torch.load(run / "checkpoint.pt")["net"])
-    return {name: (sum(net[name].float() for net in nets) / len(nets)).numpy() for name in nets[0]}
+    whole = shares or [1 / len(nets)] * len(nets)
+    return {
+        name: sum(n[name].float() * share for n, share in zip(nets, whole, strict=True)).numpy() for name in nets[0]
+    }
 
 
 def export(

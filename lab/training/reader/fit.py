@@ -25,17 +25,21 @@ from scipy.optimize import minimize
 
 from cragraph import create_graph, load_settings
 from cragraph.answers.answered import given_in, nearest
+from cragraph.answers.candidates import candidates
 from cragraph.answers.ranking import (
     BY_READER,
     BY_WORDS,
     CERTAINTY,
     CHOICE,
     LIKELIEST,
+    LOOKED,
     REWORDED,
     AnswerRanker,
     Ranking,
     certainty,
+    reads,
 )
+from cragraph.language.questions import read_question
 from cragraph.language.words import normalised
 from cragraph.models.cache import LRU, CachedEmbeddings
 from cragraph.models.embeddings import EmbeddedEncoder
@@ -45,6 +49,7 @@ from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from cragraph.types import Passage
 from lab.benchmarks.blind import __main__ as blind
+from lab.benchmarks.large_model import TRAPS
 from lab.benchmarks.new_user import __main__ as new_user
 from lab.evals.answers import AskedRow, read, with_noise
 from lab.evals.metrics import auroc, calibration_error, reliability
@@ -54,9 +59,21 @@ from lab.training.reading.written import folders, written
 
 Heads = dict[str, list[float]]
 FOLDER_ROWS = 45
-"""Questions of each written folder."""
+"""Questions of each written folder for which candidates are ranked; rows are looked up for all."""
 FOLDS = 4
 """Groups of sources; figures on one come from heads that were fitted on the other three."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A question with the passages that were found for it; `cell` is the answer where it is known to the letter."""
+
+    source: str
+    row: AskedRow
+    passages: list[Passage]
+    cell: str = ""
+    ranked: bool = True
+    """Whether candidates are ranked for it; else only rows are looked up."""
 
 
 @dataclass
@@ -119,33 +136,48 @@ def written_rows() -> list[AskedRow]:
     ]
 
 
-def ask(ranker: AnswerRanker, rows: Sequence[AskedRow], source: str) -> list[Asked]:
-    """Every row's candidates with their features."""
-    found = []
-    for row in rows:
-        passages = as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages])
-        found += asked_of(ranker, row, source, passages)
-    return found
+def of_rows(rows: Sequence[AskedRow], source: str) -> list[Given]:
+    """Every row with its own passages."""
+    return [
+        Given(source, row, as_passages([{"text": t, "metadata": {"title": row.title}} for t in row.passages]))
+        for row in rows
+    ]
 
 
-def asked_of(ranker: AnswerRanker, row: AskedRow, source: str, passages: list[Passage]) -> list[Asked]:
-    """One row's candidates; nothing where the language is not read, or the answer is looked up in a table."""
-    ranking = ranker(row.question, passages)
+def asked_of(ranker: AnswerRanker, given: Given) -> list[Asked]:
+    """One question's candidates; nothing where the language is not read, or the answer is looked up in a table."""
+    ranking = ranker(given.row.question, given.passages)
     if not ranking.scored or ranking.rows or ranking.answered is None:
         return []
     features = np.array([[s.features[name] for name in CHOICE] for s in ranking.scored])
-    right = np.array([row.is_right(f"{s.candidate.opener} {s.candidate.text}") for s in ranking.scored])
-    return [Asked(source, row, features, right, ranking, passages)]
+    right = np.array([given.row.is_right(f"{s.candidate.opener} {s.candidate.text}") for s in ranking.scored])
+    return [Asked(given.source, given.row, features, right, ranking, given.passages)]
 
 
-def users(ranker: AnswerRanker) -> list[Asked]:
+def looked_of(ranker: AnswerRanker, given: Given) -> list[tuple[str, list[float], bool]]:
+    """Source, features and whether it is right, of the row that is looked up; nothing where none is."""
+    question = read_question(given.row.question)
+    if not reads(question.text, given.passages):
+        return []
+    found = ranker.looked_up(question, tuple(candidates(given.passages)), given.passages)
+    if found is None:
+        return []
+    looked, features = found
+    start, end = looked.cells[0]
+    right = (
+        given.row.is_right(" ".join(row.text for row in looked.rows)) and given.cell in looked.rows[0].text[start:end]
+    )
+    return [(given.source, list(features.values()), right)]
+
+
+def users() -> list[Given]:
     """The questions of new users, with the passages that a search over their files brings; those of `fourth` and
     `fifth` are not among them."""
     folders = {f"users{name}": new_user.HERE / name for name in ("", "second", "third")}
-    return [a for name, home in folders.items() for a in over_files(ranker, name, home, new_user.documents)]
+    return [a for name, home in folders.items() for a in over_files(name, home, new_user.documents)]
 
 
-def of_folders(ranker: AnswerRanker) -> list[Asked]:
+def of_folders() -> list[Given]:
     """The questions of the written folders that are put aside, with the passages that a search over each brings.
 
     Right is the sentence that was written to answer, not another that holds the same words.
@@ -156,32 +188,47 @@ def of_folders(ranker: AnswerRanker) -> list[Asked]:
             home = Path(scratch) / "files"
             paths = lists.documents(folder, home, Random(name))
             rows = [r for text, path in zip(folder, paths, strict=True) for r in lists.asked_of(text, path.name)]
-            rows = Random(name).sample(rows, min(FOLDER_ROWS, len(rows)))
+            rows = Random(name).sample(rows, len(rows))
             came = lists.searched(home, [question for question, _ in rows], Path(scratch))
-            for number, ((question, (_, sentence, _)), passages) in enumerate(zip(rows, came, strict=True)):
+            for number, ((question, (_, sentence, words)), passages) in enumerate(zip(rows, came, strict=True)):
                 texts, sentences = tuple(p["text"] for p in passages), (sentence,) if sentence else ()
                 row = AskedRow(f"{name}-{number}", question, texts, (), sentences, bool(sentence), "")
-                found += asked_of(ranker, row, f"folder {name}", passages)
+                found.append(Given(f"folder {name}", row, passages, words, number < FOLDER_ROWS))
     return found
 
 
-def aside(ranker: AnswerRanker) -> list[Asked]:
+def of_traps() -> list[Given]:
+    """The questions over the folders of `lab.benchmarks.traps`, for the rows that are looked up."""
+    found = []
+    for home in sorted(TRAPS.glob("*/files")):
+        rows = [json.loads(line) for line in (home.parent / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+        with tempfile.TemporaryDirectory() as scratch:
+            came = lists.searched(home, [row["question"] for row in rows], Path(scratch))
+            for row, passages in zip(rows, came, strict=True):
+                answers = () if row["answer"] is None or row.get("sum") else tuple(row["answer"][0])
+                texts, name = tuple(p["text"] for p in passages), f"{home.parent.name}-{row['id']}"
+                asked = AskedRow(name, row["question"], texts, answers, (), bool(answers))
+                found.append(Given(f"traps {home.parent.name}", asked, passages, ranked=False))
+    return found
+
+
+def aside() -> list[Given]:
     """Questions over files that no head is fitted on: two sets of new users, and the blind sets but for the latest."""
     found = []
     for name in ("fourth", "fifth"):
-        found += over_files(ranker, f"users{name}", new_user.HERE / name, new_user.documents)
+        found += over_files(f"users{name}", new_user.HERE / name, new_user.documents)
     for name in ("blind", "bats", "observatory", "pottery"):
-        found += over_files(ranker, name, blind.FOLDERS[name], lambda home, _: home / "files")
+        found += over_files(name, blind.FOLDERS[name], lambda home, _: home / "files")
     return found
 
 
-def over_files(ranker: AnswerRanker, source: str, home: Path, files: Callable[[Path, Path], Path]) -> list[Asked]:
+def over_files(source: str, home: Path, files: Callable[[Path, Path], Path]) -> list[Given]:
     """The questions of a folder that stand alone and ask for more than yes or no, with the passages that are found.
 
     `files` gives the documents that they ask about, from the folder and one that it may fill.
     """
     lines = [json.loads(line) for line in (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-    found: list[Asked] = []
+    found: list[Given] = []
     with tempfile.TemporaryDirectory() as scratch:
         settings = load_settings(store=f"{scratch}/store", max_crag_attempts=0)
         Assistant(settings).ingest([files(home, Path(scratch) / "files")])
@@ -195,11 +242,11 @@ def over_files(ranker: AnswerRanker, source: str, home: Path, files: Callable[[P
             for passages in held:
                 texts = tuple(p["text"] for p in passages)
                 row = AskedRow(f"{source}-{line['id']}", line["question"], texts, answers, (), bool(answers), "")
-                found += asked_of(ranker, row, source, passages)
+                found.append(Given(source, row, passages))
     return found
 
 
-FALLING = frozenset({"short"})
+FALLING = frozenset({"short", "several"})
 """Features that can only speak against an answer; all others, but for those that are free, can only speak for it."""
 FREE = frozenset({"bias", "row", "alone"})
 """Features that may do either."""
@@ -254,6 +301,13 @@ def fit_sure(certain: Sequence[tuple[str, list[float], bool]]) -> list[float]:
         np.array([r for _, _, r in certain]),
         balance([s for s, _, _ in certain]),
     )
+
+
+def fit_row(looked: Sequence[tuple[str, list[float], bool]]) -> list[float]:
+    """The head for rows that words look up; folders that were written to mislead count as one source."""
+    kinds = [source.split()[0] for source, _, _ in looked]
+    x, y = np.array([f for _, f, _ in looked]), np.array([right for _, _, right in looked])
+    return logistic(LOOKED, x, y, balance(kinds))
 
 
 def certainties(asked: Sequence[Asked], again: Callable[[Asked], Any]) -> list[tuple[str, list[float], bool]]:
@@ -321,10 +375,18 @@ def main() -> None:
     options = parser.parse_args()
     every = sets(options.data, options.limit)
     reader = Reader(remembered=200_000, folder=options.network)
-    reader.heads = {"choice": [0.0] * len(CHOICE), "sure": [-9.0, *[0.0] * (len(CERTAINTY) - 1)]}
+    reader.heads = {
+        "choice": [0.0] * len(CHOICE),
+        "sure": [-9.0, *[0.0] * (len(CERTAINTY) - 1)],
+        "row": [0.0, 1.0, *[0.0] * (len(LOOKED) - 2)],
+    }
     # All are judged, as which are the likeliest is what is to be fitted.
     ranker = AnswerRanker(reader, CachedEmbeddings(EmbeddedEncoder(), LRU(100_000)), BY_WORDS + BY_READER, LIKELIEST)
-    asked = users(ranker) + of_folders(ranker) + [a for name, rows in every.items() for a in ask(ranker, rows, name)]
+    given = users() + of_folders() + of_traps() + [one for name, rows in every.items() for one in of_rows(rows, name)]
+    looked = [one for own in given for one in looked_of(ranker, own)]
+    reader.heads["row"] = fit_row(looked)
+    print(f"{len(looked)} rows looked up, {sum(right for _, _, right in looked)} of them right", flush=True)
+    asked = [one for own in given if own.ranked for one in asked_of(ranker, own)]
     print(f"{len(asked)} questions", flush=True)
 
     def rank(a: Asked) -> Any:
@@ -392,19 +454,20 @@ def main() -> None:
     }
     kept = [a for a in asked if a.source.startswith("folder ")]
     report["folders"] = summed(kept, [predictions[id(a)] for a in kept], [by_others[id(a)] for a in kept])
-    files = aside(ranker)
+    files = [one for own in aside() for one in asked_of(ranker, own)]
     best = [rank(a) for a in files]
     sure = [ranker.sure(ranking.features) for ranking in best]
     report["files"] = summed(files, sure, [one for _, _, one in certainties(files, rank)])
     told = [r for r in read(options.data / "qa" / "dev" / "fairytaleqa_val.jsonl") if r.answerable and r.answers]
     reader.heads["reworded"] = fit_reworded(reworded_rows(ranker, told[: 2 * options.limit]))
-    heads: Heads = {name: reader.heads[name] for name in ("choice", "sure", "reworded")}
+    heads: Heads = {name: reader.heads[name] for name in ("choice", "sure", "row", "reworded")}
     (options.run / "heads.json").write_text(json.dumps(heads, indent=1) + "\n", encoding="utf-8")
     (options.run / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     for name, value in report.items():
         print(f"{name:16s}", {k: round(v, 3) if isinstance(v, float) else v for k, v in value.items()})
     print(dict(zip(CHOICE, heads["choice"], strict=True)))
     print(dict(zip(CERTAINTY, heads["sure"], strict=True)))
+    print(dict(zip(LOOKED, heads["row"], strict=True)))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def step(name: str, *arguments: object, unless: Path | None = None) -> None:
         print(f"{name}: {unless} is there", flush=True)
         return
     print(f"{name}:", *arguments, flush=True)
-    subprocess.run([sys.executable, "-m", f"training.reading.{name}", *map(str, arguments)], check=True)
+    subprocess.run([sys.executable, "-m", f"lab.training.reading.{name}", *map(str, arguments)], check=True)
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
     python -m lab.training.reading.export RUN --data ROWS  RUN: net.pt (or checkpoint.pt); gets fp32.onnx, int8.onnx
 
-With `--mean-with OTHER …` the mean of several runs is written: what each learned of its rows evens out. ROWS holds what
+With `--mean-with OTHER …` the mean of several runs is written: what each learned of its rows evens out; `--shares` says
+how much each of them counts. ROWS holds what
 `training.reading.prepare` wrote: its first rows give the ranges of the int8 layers, its last ones are what the two are
 compared on.
 """
@@ -28,9 +29,16 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--mean-with", type=Path, nargs="+", default=[], help="other runs, whose weights count as much")
+    parser.add_argument("--shares", type=float, nargs="+", default=[], help="of RUN and the others, in order")
     given = parser.parse_args()
     data = Both(given.data)
-    export(draw, tensors_of([given.run, *given.mean_with]), [data.claims, data.questions], MAX_TOKENS, given.run)
+    export(
+        draw,
+        tensors_of([given.run, *given.mean_with], given.shares),
+        [data.claims, data.questions],
+        MAX_TOKENS,
+        given.run,
+    )
     exact, small = (
         onnxruntime.InferenceSession(str(given.run / f"{name}.onnx"), providers=["CPUExecutionProvider"])
         for name in ("fp32", "int8")

@@ -69,8 +69,10 @@ def documents(folder: Sequence[Written], home: Path, rng: Random) -> list[Path]:
         name = re.sub(r"\W+", "-", (title or kind).casefold()).strip("-")[:40]
         name = f"{name}-{number}" if name in {path.stem for path in paths} else name
         plain = rng.random() < 0.5
-        paths.append(home / f"{name}.{'txt' if plain else 'md'}")
-        paths[-1].write_text(f"{'' if plain else '# '}{title}\n\n{text.text}\n", encoding="utf-8")
+        ending = "csv" if text.table else "txt" if plain else "md"
+        paths.append(home / f"{name}.{ending}")
+        written_out = f"{text.table}\n" if text.table else f"{'' if plain else '# '}{title}\n\n{text.text}\n"
+        paths[-1].write_text(written_out, encoding="utf-8")
     return paths
 
 
@@ -118,6 +120,9 @@ def asked_of(text: Written, name: str) -> Iterator[tuple[str, tuple[str, str, st
     for question, span in text.asked:
         if span is None:
             yield question, ("", "", "")
+        elif text.table:
+            start = text.text.rfind("\n", 0, span[0]) + 1
+            yield question, (name, text.text[start:].partition("\n")[0], text.text[slice(*span)])
         elif sentences := around(text.text, (span,)):
             sentence = text.text[sentences[0][0] : sentences[-1][1]]
             line = next((line for line in sentence.split("\n") if text.text[slice(*span)] in line), sentence)

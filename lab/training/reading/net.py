@@ -16,7 +16,7 @@ LAYERS = 8
 """Layers that are kept of the trunk's twelve, from the first: the last ones are the most given to what the trunk was
 made for, one vector for a sentence, and a third of the time to read and to learn goes with them."""
 FROZEN = 3
-"""Layers that stay as they are, with the embeddings and the relative positions."""
+"""Layers that stay as they are on two cores, with the embeddings and the relative positions."""
 
 
 class Trunk(nn.Module):
@@ -25,7 +25,7 @@ class Trunk(nn.Module):
     Dropout is off, as for the smaller networks.
     """
 
-    def __init__(self, folder: Path, layers: int = LAYERS) -> None:
+    def __init__(self, folder: Path, frozen: int = FROZEN, layers: int = LAYERS) -> None:
         super().__init__()
         self.net = MPNetModel.from_pretrained(
             folder,
@@ -36,7 +36,7 @@ class Trunk(nn.Module):
             attention_probs_dropout_prob=0.0,
         )
         self.config = self.net.config
-        for part in (self.net.embeddings, self.net.encoder.relative_attention_bias, *self.net.encoder.layer[:FROZEN]):
+        for part in (self.net.embeddings, self.net.encoder.relative_attention_bias, *self.net.encoder.layer[:frozen]):
             part.requires_grad_(False)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> SimpleNamespace:
@@ -50,9 +50,9 @@ class Trunk(nn.Module):
 class ReadingNet(nn.Module):
     """Both networks on one trunk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, frozen: int = FROZEN) -> None:
         super().__init__()
-        trunk = Trunk(folder)
+        trunk = Trunk(folder, frozen)
         self.judge, self.reader = GroundingNet(trunk), ReaderNet(trunk)
 
     def groups(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:

@@ -25,17 +25,17 @@ def figures(net: ReadingNet, data: Lists, every: int) -> str:
     order = [number for number in np.unique(data.lists) if number % every == 0]
     rows = np.flatnonzero(np.isin(data.lists, order))
     rows = rows[np.argsort(data.sizes[rows].sum(1), kind="stable")]
-    likes = np.full(len(data.lists), -np.inf)
+    likes, device = np.full(len(data.lists), -np.inf), next(net.parameters()).device
     with torch.no_grad():
         for start in range(0, len(rows), ROWS):
             own = rows[start : start + ROWS]
-            batch = data.batch(own)
-            with reading(torch.device("cpu")):
+            batch = {name: value.to(device) for name, value in data.batch(own).items()}
+            with reading(device):
                 answer, pieces = net.reader(batch["ids"], batch["types"], batch["mask"])
             text = batch["places"].clone()
             text[:, 0] = 0
             most = (pieces[..., 2].float() - 1e4 * (1 - text)).amax(1)
-            likes[own] = (answer.float() / 2 + most).numpy()
+            likes[own] = (answer.float() / 2 + most).cpu().numpy()
     first, best, answered = [], [], []
     for number in order:
         own = np.flatnonzero(data.lists == number)

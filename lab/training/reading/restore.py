@@ -3,8 +3,8 @@
     python -m lab.training.reading.restore RUN --trunk FOLDER [--weights cragraph/models/data/reading.onnx …]
 
 Of several weights, such as those of versions that followed each other, the mean is written. What was never learned
-(embeddings, relative positions, the first layers) comes whole from the trunk; the layers above and the heads are what
-their codes of six bits stand for. Then `training.reading.train --start RUN` goes on.
+(embeddings, relative positions) comes whole from the trunk; the layers and the heads are what their codes of six bits
+stand for. Then `training.reading.train --start RUN` goes on.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import torch
 from onnx import NodeProto, numpy_helper
 
 from lab.training.encoder_graph import Array
-from lab.training.reading.net import FROZEN, LAYERS, ReadingNet
+from lab.training.reading.net import LAYERS, ReadingNet
 
 CONSTANTS = {"Add", "DequantizeLinear", "DynamicQuantizeMatMul", "Gemm", "LayerNormalization", "MatMul", "Mul"}
 
@@ -70,8 +70,7 @@ def learned(weights: Path) -> dict[str, Array]:
             found[f"{at}{name}.weight"], found[f"{at}{name}.bias"] = next(layers)
         for name, node in zip(("attention.LayerNorm", "output.LayerNorm"), norms[2 * i : 2 * i + 2], strict=True):
             found[f"{at}{name}.weight"], found[f"{at}{name}.bias"] = (constants[n] for n in node.input[1:3])
-    own = {name: value for name, value in found.items() if int(name.split(".")[2]) >= FROZEN}
-    whole = {f"{task}.trunk.net.{name}": value for task in ("judge", "reader") for name, value in own.items()}
+    whole = {f"{task}.trunk.net.{name}": value for task in ("judge", "reader") for name, value in found.items()}
     names = ("judge.word", "judge.mix", "judge.claim", "reader.piece", "reader.mix", "reader.answer")
     for name, (weight, bias) in zip(names, heads(nodes, constants), strict=True):
         whole |= {f"{name}.weight": weight, f"{name}.bias": bias}

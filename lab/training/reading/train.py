@@ -19,13 +19,13 @@ from torch import Tensor
 from lab.training import learning
 from lab.training.judge import model as judge
 from lab.training.reader import train as reader_train
-from lab.training.reading.net import ReadingNet
+from lab.training.reading.net import FROZEN, ReadingNet
 
 HEADS = 6.0
 """How many times the trunk's rate the heads learn at."""
 SEED = 5
-ROWS, DECAY = 90_000, 16_000
-"""The rows that the network learns from, and over how many of the last the rate falls."""
+ROWS, DECAY, PEAK = 90_000, 16_000, 5e-5
+"""The rows that the network learns from, over how many of the last the rate falls, and its highest value."""
 
 
 PARTS = {"answer": 1.0, "start": 0.25, "end": 0.25, "evidence": 0.5}
@@ -77,84 +77,98 @@ def ranking_loss(answer: Tensor, pieces: Tensor, batch: dict[str, Tensor]) -> Te
     places = batch["places"].clone()
     places[:, 0] = 0
     inside = OPEN * (1 - places)
-    rows = torch.arange(len(yes), device=yes.device)
+    at = torch.arange(places.shape[1], device=places.device)
     right = {"answer": yes[:, None], "evidence": (batch["tags"] == 1) & yes[:, None]}
     figures = {"answer": answer.float()[:, None], "evidence": pieces[..., 2].float() + inside}
     for place, name in enumerate(("start", "end")):
-        marked = torch.zeros_like(places, dtype=torch.bool)
-        marked[rows, batch[name].clamp(min=0)] = (batch[name] > 0) & yes
-        right[name], figures[name] = marked, pieces[..., place].float() + inside
-    lists = batch["lists"].unique()
-    none = answer.new_zeros(1, dtype=torch.float32)
-    loss = none.sum()
-    for number in lists:
-        own = batch["lists"] == number
-        for name, share in PARTS.items():
-            every, held = figures[name][own].flatten(), figures[name][own][right[name][own]]
-            if name == "answer":
-                every, held = torch.cat([every, none]), held if len(held) else none
-            if len(held):
-                loss = loss + share * (torch.logsumexp(every, 0) - torch.logsumexp(held, 0))
-    return loss / max(1, len(lists))
+        right[name] = (at == batch[name][:, None]) & (batch[name] > 0)[:, None] & yes[:, None]
+        figures[name] = pieces[..., place].float() + inside
+    numbers, own = batch["lists"].unique(return_inverse=True)
+    loss = answer.new_zeros(len(numbers), dtype=torch.float32)
+    for name, share in PARTS.items():
+        every = _summed(figures[name], own, len(numbers))
+        held = _summed(figures[name].masked_fill(~right[name], float("-inf")), own, len(numbers))
+        if name == "answer":
+            every, held = torch.logaddexp(every, torch.zeros_like(every)), held.masked_fill(held == float("-inf"), 0.0)
+        loss = loss + share * torch.where(held == float("-inf"), 0.0, every - held.clamp(min=2 * OPEN))
+    return loss.sum() / max(1, len(numbers))
+
+
+def _summed(figures: Tensor, own: Tensor, lists: int) -> Tensor:
+    """(lists,): the logarithm of the summed exponentials of each list's figures; `own` (rows,) is each row's list."""
+    rows = torch.logsumexp(figures, 1)
+    most = torch.full((lists,), float("-inf"), device=rows.device).scatter_reduce(0, own, rows.detach(), "amax")
+    known = most.clamp(min=2 * OPEN)
+    summed = torch.zeros(lists, device=rows.device).index_add(0, own, torch.exp(rows - known[own]))
+    return torch.where(most == float("-inf"), most, known + torch.log(summed.clamp(min=1e-30)))
 
 
 class Both:
-    """The batches of both tasks in a mixed order; the numbers of questions begin after those of the claims, and those
-    of lists, where there are any, after those."""
+    """The batches of both tasks in a mixed order: claims, questions and, where a folder has them, lists.
 
-    def __init__(self, folder: Path) -> None:
+    Rows are numbered through, the claims of all folders first, then the questions, then the lists. Batches hold
+    `batch` times as many pieces as for two cores.
+    """
+
+    def __init__(self, *folders: Path, batch: int = 1) -> None:
         for name in ("batch_pieces", "most_rows"):
             setattr(reader_train.Rows, name, getattr(judge.Rows, name))
-        self.claims = judge.Rows(folder / "judge.npz")
-        self.questions = reader_train.Rows(folder / "reader.npz")
-        self.first = len(self.claims.sizes)
-        self.second = self.first + len(self.questions.sizes)
-        self.lists = Lists(folder / "lists.npz") if (folder / "lists.npz").exists() else None
+        kinds = ((judge.Rows, "judge.npz"), (reader_train.Rows, "reader.npz"), (Lists, "lists.npz"))
+        self.parts: list[learning.Rows] = []
+        for kind, name in kinds:
+            self.parts += [kind(folder / name) for folder in folders if (folder / name).exists()]
+        for part in self.parts:
+            part.batch_pieces, part.most_rows = part.batch_pieces * batch, part.most_rows * batch  # type: ignore[misc]
+        self.claims = next(part for part in self.parts if isinstance(part, judge.Rows))
+        self.questions = next(part for part in self.parts if isinstance(part, reader_train.Rows))
+        self.firsts = np.cumsum([0, *(len(part.sizes) for part in self.parts)])
 
     def batches(self, epoch: int, seed: int) -> list[learning.Ints]:
         """Row numbers of each batch."""
-        every = [*self.claims.batches(epoch, seed)]
-        every += [rows + self.first for rows in self.questions.batches(epoch, seed)]
-        if self.lists is not None:
-            every += [rows + self.second for rows in self.lists.batches(epoch, seed)]
+        every = [
+            rows + first
+            for part, first in zip(self.parts, self.firsts[:-1], strict=True)
+            for rows in part.batches(epoch, seed)
+        ]
         return [every[i] for i in np.random.default_rng([seed, epoch, 2]).permutation(len(every))]
 
-    def questions_of(self, rows: learning.Ints) -> dict[str, Tensor]:
-        """The batch of some rows that are not claims; with `lists` where they are of lists."""
-        if self.lists is not None and rows[0] >= self.second:
-            return self.lists.batch(rows - self.second)
-        return self.questions.batch(rows - self.first)
+    def batch_of(self, rows: learning.Ints) -> "judge.Batch | dict[str, Tensor]":
+        """The batch of some rows of one part; with `lists` where they are of lists."""
+        place = int(np.searchsorted(self.firsts, rows[0], side="right")) - 1
+        part = self.parts[place]
+        assert isinstance(part, judge.Rows | reader_train.Rows)
+        return part.batch(rows - self.firsts[place])
 
     def unseen(self, run: Path, most: int, seed: int = SEED) -> learning.Ints:
         """Numbers of at most so many claims that a run of this seed did not see in its epoch, or of any."""
         state = torch.load(run / "checkpoint.pt")["state"]
         left = self.batches(state["epoch"], seed)[state["step"] :]
-        claims = [rows for rows in left if rows[0] < self.first] or [np.arange(self.first)]
+        first = len(self.claims.sizes)
+        claims = [rows for rows in left if rows[0] < first] or [np.arange(first)]
         return np.concatenate(claims)[:most]
 
 
 def main() -> None:
     """Train the network."""
-    given = learning.options(__doc__, rows=ROWS, decay=DECAY, seed=SEED, peak=5e-5, trunk=True)
-    data = Both(given.data)
+    given = learning.options(__doc__, ROWS, DECAY, SEED, PEAK, FROZEN)
+    data = Both(*given.data, batch=given.batch)
     torch.manual_seed(given.seed)
-    net = ReadingNet(given.trunk)
+    net = ReadingNet(given.trunk, given.frozen)
 
-    def loss(rows: learning.Ints, device: torch.device) -> Tensor:
+    def loss(batch: "judge.Batch | dict[str, Tensor]", device: torch.device) -> Tensor:
+        if isinstance(batch, judge.Batch):
+            own = batch.to(device)
+            with learning.reading(device):
+                claim, word = net.judge(own.ids, own.types, own.mask)
+            return judge.loss_of(claim, word, own)
+        asked = {name: value.to(device) for name, value in batch.items()}
         with learning.reading(device):
-            if rows[0] < data.first:
-                batch = data.claims.batch(rows).to(device)
-                claim, word = net.judge(batch.ids, batch.types, batch.mask)
-            else:
-                asked = {name: value.to(device) for name, value in data.questions_of(rows).items()}
-                answer, pieces = net.reader(asked["ids"], asked["types"], asked["mask"])
-        if rows[0] < data.first:
-            return judge.loss_of(claim, word, batch)
+            answer, pieces = net.reader(asked["ids"], asked["types"], asked["mask"])
         alone = reader_train.loss_of(answer, pieces, asked)
         return alone + ranking_loss(answer, pieces, asked) if "lists" in asked else alone
 
     trunk, heads = net.groups()
-    learning.learn(net, data, loss, given, ((trunk, 1.0), (heads, HEADS)))
+    learning.learn(net, data, data.batch_of, loss, given, ((trunk, 1.0), (heads, HEADS)))
 
 
 if __name__ == "__main__":

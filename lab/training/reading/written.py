@@ -16,9 +16,13 @@ stand one after the other:
     ? a question => its answer, as it stands in the text
     ! a question that the text does not answer
     y a question => yes or no, as the text says
+
+A text of the kind `table` whose answers name their row (`? a question => Tea :: 1.80`, the start of the line and the
+cell) is written with commas, headings first, and read as rows ("Item: Tea | Price: 1.80").
 """
 
 import argparse
+import csv
 import re
 import sys
 from collections import Counter
@@ -46,6 +50,8 @@ FOLDER_ASIDE = 5
 """About every such folder, by its name, is put aside likewise, whole."""
 TIMES = 3
 """How often a row is drawn at most, each time among other texts."""
+ROW = " :: "
+"""Stands between the row and the cell of an answer: such a text is read as a table."""
 TOLD = 0.35
 """Share of the answers that are told as question and answer, beside a wrong one."""
 
@@ -60,6 +66,30 @@ class Written:
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, tuple[int, int] | None], ...]
     polar: tuple[tuple[str, str], ...]
+    table: str = ""
+    """The lines of a table as they were written; `text` is how they are read."""
+
+
+def as_rows(lines: str) -> str:
+    """A table as it is read: each row with its headings, in a line."""
+    headings, *rows = csv.reader(lines.splitlines())
+    if wrong := next((row for row in rows if len(row) != len(headings)), None):
+        raise ValueError(f"a row of {len(wrong)} cells below {len(headings)} headings: {','.join(wrong)}")
+    cells = ([(h.strip(), c.strip()) for h, c in zip(headings, row, strict=True) if c.strip()] for row in rows)
+    return "\n".join(" | ".join(f"{heading}: {cell}" for heading, cell in row) for row in cells)
+
+
+def _place(text: str, table: str, answer: str) -> tuple[int, int] | None:
+    """Where an answer stands in a text; in the row that it names, if the text is a table; None where it does not."""
+    row, named, cell = answer.partition(ROW)
+    if not table:
+        start = text.find(answer)
+        return (start, start + len(answer)) if start >= 0 and answer else None
+    lines = table.splitlines()
+    number = next((n for n, line in enumerate(lines) if n and named and line.strip('"').startswith(row)), 0)
+    begun = sum(len(line) + 1 for line in text.split("\n")[: number - 1])
+    start = text.find(f": {cell}", begun, begun + len(text[begun:].partition("\n")[0])) + 2
+    return (start, start + len(cell)) if number and start > 1 and cell else None
 
 
 def parsed(path: Path) -> Iterator[Written]:
@@ -73,7 +103,12 @@ def parsed(path: Path) -> Iterator[Written]:
             body += f"\n\n{more}"
         claims, asked, polar = [], [], []
         where = f"{path.name}, text {number} ({body[:40]}…)"
-        if not rows or len(body) > LONGEST:
+        table = body if kind.strip() == "table" and ROW in rows else ""
+        try:
+            body = as_rows(table) if table else body
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
+        if not rows or len(table or body) > LONGEST:
             raise ValueError(f"{where}: wanted a text of at most {LONGEST} characters, an empty line, and rows")
         for line in rows.splitlines():
             mark, row = line[:1], line[2:].strip()
@@ -86,11 +121,11 @@ def parsed(path: Path) -> Iterator[Written]:
                 asked.append((row, None))
             elif mark == "y" and answer in ("yes", "no"):
                 polar.append((question, answer))
-            elif mark == "?" and (start := body.find(answer)) >= 0 and answer:
-                asked.append((question, (start, start + len(answer))))
+            elif mark == "?" and (place := _place(body, table, answer)):
+                asked.append((question, place))
             else:
                 raise ValueError(f"{where}: a row must be as in the form, and an answer stand in its text: {line}")
-        yield Written((kind.strip(), subject.strip()), body, tuple(claims), tuple(asked), tuple(polar))
+        yield Written((kind.strip(), subject.strip()), body, tuple(claims), tuple(asked), tuple(polar), table)
 
 
 def written(paths: Iterable[Path] = (), aside: bool | None = None) -> list[list[Written]]:
