@@ -285,7 +285,7 @@ def parts_of(question: Question, passages: Sequence[Passage], pool: Sequence[Can
             alike = own[:turn]
             inside = [i for i in alike if pool[i].end - first <= WINDOW] or own[:1]
             last = max(pool[i].end for i in inside)
-            lead = _lead(heading, pool[inside[0]])
+            lead = lead_of(heading, pool[inside[0]])
             parts.append(Part(lead, passage["text"][first:last], first, tuple(inside), number))
             rest = own[len(inside) :]
             # The last sentence of a part is read again at the head of the next, as context.
@@ -319,7 +319,8 @@ def heading_of(passage: Passage) -> str:
     return (shown or re.sub(r"[_-]+", " ", passage["filename"].rpartition(".")[0]))[-HEADING:]
 
 
-def _lead(heading: str, first: Candidate) -> str:
+def lead_of(heading: str, first: Candidate) -> str:
+    """What goes before a part when it is read: its heading, and the header of its table."""
     header = first.header if first.is_row else ""
     return f"{heading} {header}".strip()[-2 * HEADING :] if header and header not in first.text else heading
 

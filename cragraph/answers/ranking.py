@@ -23,6 +23,7 @@ from cragraph.answers.candidates import (
     candidates,
     coverage,
     heading_of,
+    lead_of,
     own_words,
     parts_of,
     rarity,
@@ -124,6 +125,8 @@ CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place",
 answer as a claim (0 if not judged); words; the cosine to the question; the rank of the passage; the form."""
 CERTAINTY: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
 """Features of the head for the probability that the best candidate answers. More gained nothing on held-out sources."""
+LOOKED: Final = ("bias", "words", "answer", "told", "several")
+"""Features of the head for looked-up rows: what the words of question and table say, and what the reader says."""
 REWORDED: Final = ("bias", "probability", "shared", "span", "both")
 """Features of the head for the probability that an answer in other words answers."""
 
@@ -234,12 +237,38 @@ class AnswerRanker:
         ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features)
-        named = (lookup(question, pool, passages), answer_below(question, passages), clause_named(question, passages))
+        row = self.looked_up(question, pool, passages)
+        named = (
+            replace(row[0], probability=self.sure_of_row(row[1])) if row else None,
+            answer_below(question, passages),
+            clause_named(question, passages),
+        )
         looked = max((one for one in named if one), key=lambda one: one.probability, default=None)
         if looked and (looked.probability > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = max(answered, looked.probability)
         return replace(ranking, answered=answered, features=features)
+
+    def looked_up(
+        self, question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]
+    ) -> tuple[Lookup, dict[str, float]] | None:
+        """The rows that the words of a question look up, with the features of `LOOKED`: the reader reads the first of
+        them, and judges its cell as a claim with the question."""
+        looked = lookup(question, pool, passages)
+        if looked is None:
+            return None
+        row, (start, end) = looked.rows[0], looked.cells[0]
+        heading = lead_of(heading_of(passages[row.passage]), row)
+        [reading] = self.reader.read(question.text, [(heading, row.text)])
+        [support] = self.reader.supports([(f"{question.text} {row.text[start:end]}.", heading, row.text)])
+        features = {
+            "bias": 1.0,
+            "words": looked.probability,
+            "answer": _squash(reading.answer),
+            "told": _squash(support),
+            "several": 1.0 if len(looked.rows) > 1 else 0.0,
+        }
+        return looked, features
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
         """The parts nearest to the question in meaning and words, in order; all parts if the model fails."""
@@ -259,6 +288,10 @@ class AnswerRanker:
     def sure(self, features: Mapping[str, float]) -> float:
         """The calibrated probability, 0..1, that a candidate with these features (of `certainty`) answers."""
         return _logistic(self.reader.heads["sure"], features)
+
+    def sure_of_row(self, features: Mapping[str, float]) -> float:
+        """The calibrated probability, 0..1, that looked-up rows with these features (of `LOOKED`) answer."""
+        return _logistic(self.reader.heads["row"], features)
 
     def sure_of_words(self, features: Mapping[str, float]) -> float:
         """The calibrated probability, 0..1, that an answer in other words with these features answers."""

@@ -36,7 +36,7 @@ ASSUMED_LOGPROB: Final = -0.15
 """The mean log-probability per token that is assumed if the server does not tell it."""
 FIGURE_UNSTATED: Final = 1 / 30
 """Likelihood ratio of a figure or date that no passage has in any form and that follows from none by arithmetic."""
-NAME_UNSTATED: Final = 1 / 8
+NAME_UNSTATED: Final = 1 / 12
 """The same for a name, which may be written in many ways: it outweighs a judge's verdict, but not judge and writer."""
 ANSWERS_ELSE: Final = 1 / 12
 """Likelihood ratio of an answer that `answers_else` and that no chat model wrote or judged.

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from cragraph.choices import JUDGES
 from cragraph.errors import InputError, ModelError, SettingsError, encodable
 from cragraph.language.facts import Fact
-from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, unread
+from cragraph.language.languages import LET_IT_JUDGE, SET_MODEL, seems_english, unread
 from cragraph.language.markers import without_markers
 from cragraph.language.words import shortened
 from cragraph.models.cache import LRU
@@ -108,15 +108,16 @@ FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
-CONTRADICTED: Final = 0.7
-"""Least probability, read both ways, that two claims which differ in one place contradict each other. The network was
-fitted on as many contradictions as others; in answers they are rare, so the threshold is higher than .5."""
+CONTRADICTED: Final = 0.5
+"""Least probability, read both ways, that two claims which differ in one place contradict each other."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
 """The requirement of a judge that is not available, if the table of judges names none."""
 BY_MODEL: Final = frozenset({"auto", "llm", "cascade"})
 """Judges, by the requested name, with which a chat model judges too: always with `llm`, with the others only if its
 verdict can add something to the embedded reading."""
-FIRM: Final = 0.88
+FOREIGN_SUPPORT: Final = 0.2
+"""Least support that the embedded judge's reading counts as, where passages are in a language that it does not read."""
+FIRM: Final = 0.9
 """Least probability by the embedded reading at which the model that wrote the answer is not asked to judge it."""
 VERY_FIRM: Final = 0.95  # the same for an answer that no model wrote
 
@@ -424,6 +425,8 @@ class Verifier:
         asked = answered if "answered" in replies else None
         elsewhere = case.written is None and judged is None and answers_else(answered)
         read = reading_of(case.policy, asked, case.written, case.ratio * (ANSWERS_ELSE if elsewhere else 1.0), judged)
+        if read and not all(seems_english(passage["text"]) for passage in case.passages):
+            read = {**read, "least": FOREIGN_SUPPORT}
         made = weighed(case.policy, case.chosen, verdicts, signals, missing, self.options.weights, checked, read)
         for sentence in made.degraded:
             case.notes.degraded(sentence)
@@ -607,7 +610,7 @@ def _before(
     if "written" in read:
         written = Written(**{**read["written"], "worth": Worth(**read["written"]["worth"])})
         least = min((embedded(v)[1] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
-        probability = written_probability(read["seen"], least, written)
+        probability = written_probability(read["seen"], max(least, read.get("least", 0.0)), written)
         if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
             probability = min(probability, value)  # a claim has failed, whatever speaks for the whole answer
         probability = probability if counted(verdicts) else 0.0

@@ -54,9 +54,9 @@ def test_a_quotation_that_is_likelier_right_than_what_the_model_would_write_need
         assert (response["accepted"], response["degraded"]) == (True, [])
 
 
-@pytest.mark.parametrize("size", ["1.5B", "3B", "8B"])
+@pytest.mark.parametrize("size", ["3B", "8B"])
 @pytest.mark.parametrize(
-    ("said", "more"), [("Dogs are welcome, yes. [1]", True), (NO_DOGS, False), ("I don't know", False)]
+    ("said", "more"), [("Dogs are welcome, too. [1]", True), (NO_DOGS, False), ("I don't know", False)]
 )
 def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str, said: str, more: bool) -> None:
     seen: list[float] = []
