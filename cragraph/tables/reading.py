@@ -27,6 +27,7 @@ from cragraph.tables.asked import (
     GROWS,
     IS_YEAR,
     LIMITS,
+    PLAIN,
     QUANTITY,
     TOP,
     TWO_FOLD,
@@ -67,6 +68,7 @@ _MORE: Final = re.compile(
 )
 _OFF: Final = re.compile(r"\b(?:less|off|discount|cheaper|reduction|lower|rebate|reduced)\b", re.I)
 _CLAUSES: Final = re.compile(r";|, (?:and|but)\b|\bbut\b|\.\s")
+_PLANS: Final = re.compile(r"\b(?:plan(?:s|ned)?|hop(?:e|ed|ing)|expected|forecast|target)\b", re.I)
 _BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)")
 _APART: Final = re.compile(r"\b(?:of|in) (.+?) (?:and|from|to|versus|vs) (.+)")
 _OFTEN: Final = re.compile(r"\b(?:most often|most times|most frequently|least often)\b")
@@ -201,7 +203,7 @@ class _Over(Matching):
         heads -= used_by([one for one in named if self.table.columns[one.condition["column"]].kind == "number"])
         often = asked.count is not None and asked.count[0] in ("how often", "how many times")
         direct = self.direct(heads) if heads and asked.compared is None else None
-        if direct is not None and not often:
+        if direct is not None and not often and not self._is_money(direct):
             where = where_of(named, direct)
             if len(self.rows(where)) == 1 and not asked.total:
                 return None
@@ -221,11 +223,14 @@ class _Over(Matching):
             measured = None
             if not generic or not named or periods:
                 measured = self.column(self.every - used - heads - used_by(flagged), strict=True, counts=True)
-            if measured is not None:
-                words = heads - self._before_names(named)
+            if measured is not None and not self._is_money(measured):
+                # Of "tins of rice pudding" the tins are counted; the table must say what they hold.
+                of = {n for n in heads if n > min(heads) + 1}
+                words = heads - self._before_names(named) - of
                 return self._reading("sum", measured, conditions, quiet=not asked.total, words=words)
         named_so = self.is_row_name(head)
-        quantities = [column for column in self.figures if words_of_column(column) <= QUANTITY]
+        counts = [column for column in self.figures if "money" not in dimensions_of(column)]
+        quantities = [column for column in counts if words_of_column(column) <= QUANTITY]
         if heads & used and len(quantities) == 1 and asked.compared is None and conditions:
             # "How many pumps have we", where each row of pumps says how many there are.
             chosen = Chosen(quantities[0], frozenset(), False, False, False)
@@ -241,9 +246,20 @@ class _Over(Matching):
         there_are = ALL_THERE_ARE.search(asked.lower) is not None and not periods
         if not conditions and not (subject and (asked.total or named_so or there_are)):
             return None
+        if (
+            generic
+            and not named_so
+            and asked.compared is None
+            and len(self.rows([n.condition for n in conditions])) == 1
+        ):
+            return None  # the row of Oak House says how many came, and is not what was counted
         return self._reading(
             "count", None, conditions, generic=generic, words={*subject, *([min(heads)] if generic else [])}
         )
+
+    def _is_money(self, chosen: Chosen) -> bool:
+        """Whether a column has sums of money, which no question for a number of things means."""
+        return "money" in dimensions_of(chosen.column) and "money" not in self.asked.dimensions
 
     def _names_one_row(self, named: NamedColumn) -> bool:
         """Whether a named value is the name of one row: to count such rows says nothing."""
@@ -502,7 +518,7 @@ class _Over(Matching):
             "relative": float(self.asked.relative and not self.asked.years),
             "adjusted": float(words.get("adjusted", False)),
         }
-        doubts = tuple(self._doubts(left | meant, features, columns, named))
+        doubts = (*self._doubts(left | meant, features, columns, named), *self._doubts_of_sum(query, columns))
         return TableReading(query, probability_of(features), features, self.table, doubts)
 
     def _doubts(
@@ -545,6 +561,18 @@ class _Over(Matching):
                 yield f"The question asks for a figure for each {other.name}, and this one is over all of them."
             if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):
                 yield f"The question names {other.name}, whose figures are not of one unit."
+
+    def _doubts_of_sum(self, query: Query, columns: Sequence[Chosen]) -> Iterator[str]:
+        """Reasons not to accept a sum: the prices of a list are not spent together, and a plan says not what came."""
+        name = re.sub(r"[\W_]+", " ", self.table.name)
+        if query["operation"] != "sum":
+            return
+        priced = bool(PLAIN & set(content_words(name))) and any("money" in dimensions_of(c.column) for c in columns)
+        if priced and not query["where"]:
+            yield f"{self.table.name} lists prices, which nobody pays all together."
+        heads = " ".join([name, *(one.column.name for one in columns)])
+        if _PLANS.search(heads) and not _PLANS.search(self.asked.text):
+            yield f"{self.table.name} says what was planned."
 
     def _telling(self, named: Sequence[NamedColumn], columns: Sequence[Chosen]) -> bool:
         """Whether the question has words specific to this table: a name, a heading, its title."""
