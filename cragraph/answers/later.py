@@ -1,8 +1,8 @@
 """What a later document says against a quotation: the quotation itself is searched for.
 
 "Dogs may now eat until midnight" is not near the question for the labrador's supper, and is near the sentence that it
-replaces. Of 332 right quotations from sixteen folders that were written to mislead 12 have such a sentence, of 220
-wrong ones 26.
+replaces. With the weights of 256,600 rows, of 332 right quotations from sixteen folders that were written to mislead 12
+had such a sentence, of 220 wrong ones 26; with those that ship, 3 of 105 right accepted ones and no wrong one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
