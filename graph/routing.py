@@ -151,8 +151,13 @@ def worth(attempt: Attempt) -> tuple[bool, float]:
 
 
 def best(attempts: Sequence[Attempt]) -> Attempt:
-    """The best attempt; of equal ones the earliest, so that a later one must be better."""
-    return max(attempts, key=lambda a: (*worth(a), -a["attempt"]))
+    """The best attempt; of equal ones the earliest, so that a later one must be better.
+
+    A computed figure stands before a quotation that is less sure, accepted or not: a row is not the sum.
+    """
+    chosen = max(attempts, key=lambda a: (*worth(a), -a["attempt"]))
+    surer = (a for a in attempts if a.get("computed") and (a["confidence"] or 0.0) > (chosen["confidence"] or 0.0))
+    return max(surer, key=worth, default=chosen)
 
 
 def out_of_time(state: State, context: Context, now: float | None = None) -> bool:

@@ -125,8 +125,9 @@ CHOICE: Final = ("bias", "span", "evidence", "told", "words", "cosine", "place",
 answer as a claim (0 if not judged); words; the cosine to the question; the rank of the passage; the form."""
 CERTAINTY: Final = ("bias", "answer", "evidence", "span", "told", "cosine", "margin", "alone")
 """Features of the head for the probability that the best candidate answers. More gained nothing on held-out sources."""
-LOOKED: Final = ("bias", "words", "answer", "told", "several")
-"""Features of the head for looked-up rows: what the words of question and table say, and what the reader says."""
+LOOKED: Final = ("bias", "words", "answer")
+"""Features of the head for looked-up rows: what the words of question and table say, and whether the reader finds that
+the row answers. What it says of question and cell as a claim, and whether several rows fit, got no weight."""
 REWORDED: Final = ("bias", "probability", "shared", "span", "both")
 """Features of the head for the probability that an answer in other words answers."""
 
@@ -252,23 +253,14 @@ class AnswerRanker:
     def looked_up(
         self, question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]
     ) -> tuple[Lookup, dict[str, float]] | None:
-        """The rows that the words of a question look up, with the features of `LOOKED`: the reader reads the first of
-        them, and judges its cell as a claim with the question."""
+        """The rows that the words of a question look up, with the features of `LOOKED`: the reader reads the first."""
         looked = lookup(question, pool, passages)
         if looked is None:
             return None
-        row, (start, end) = looked.rows[0], looked.cells[0]
+        row = looked.rows[0]
         heading = lead_of(heading_of(passages[row.passage]), row)
         [reading] = self.reader.read(question.text, [(heading, row.text)])
-        [support] = self.reader.supports([(f"{question.text} {row.text[start:end]}.", heading, row.text)])
-        features = {
-            "bias": 1.0,
-            "words": looked.probability,
-            "answer": _squash(reading.answer),
-            "told": _squash(support),
-            "several": 1.0 if len(looked.rows) > 1 else 0.0,
-        }
-        return looked, features
+        return looked, {"bias": 1.0, "words": looked.probability, "answer": _squash(reading.answer)}
 
     def likeliest(self, question: Question, passages: Sequence[Passage], parts: "list[Part]") -> "list[Part]":
         """The parts nearest to the question in meaning and words, in order; all parts if the model fails."""

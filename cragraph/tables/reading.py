@@ -564,9 +564,9 @@ class _Over(Matching):
 
     def _doubts_of_sum(self, query: Query, columns: Sequence[Chosen]) -> Iterator[str]:
         """Reasons not to accept a sum: the prices of a list are not spent together, and a plan says not what came."""
-        name = re.sub(r"[\W_]+", " ", self.table.name)
         if query["operation"] != "sum":
             return
+        name = re.sub(r"[\W_]+", " ", self.table.name)
         priced = bool(PLAIN & set(content_words(name))) and any("money" in dimensions_of(c.column) for c in columns)
         if priced and not query["where"]:
             yield f"{self.table.name} lists prices, which nobody pays all together."

@@ -108,7 +108,7 @@ FIT_UNKNOWN: Final = (
     f"Nothing says whether the answer fits the question: the confidence is by words alone, not calibrated, and at most "
     f"{MOST_UNREAD:.2f}."
 )
-CONTRADICTED: Final = 0.5
+CONTRADICTED: Final = 0.45
 """Least probability, read both ways, that two claims which differ in one place contradict each other."""
 ELSE_WANTS: Final[Mapping[str, str]] = {"custom": "a judge passed to create_graph(judge=...)"}
 """The requirement of a judge that is not available, if the table of judges names none."""
@@ -611,8 +611,8 @@ def _before(
         written = Written(**{**read["written"], "worth": Worth(**read["written"]["worth"])})
         least = min((embedded(v)[1] for v in counted(verdicts) if v["verdict"] != "unjudged"), default=0.0)
         probability = written_probability(read["seen"], max(least, read.get("least", 0.0)), written)
-        if judged is None and any(v["verdict"] != "supported" for v in counted(verdicts)):
-            probability = min(probability, value)  # a claim has failed, whatever speaks for the whole answer
+        if any(v["verdict"] != "supported" and "embedded" not in v for v in counted(verdicts)):
+            probability = min(probability, value)  # a claim failed that no model judged, whatever else speaks for it
         probability = probability if counted(verdicts) else 0.0
         unread = read["probability"] is None and EMBEDDED.issuperset(judges_of(verdicts))
         cut = unread and probability > MOST_UNREAD

@@ -129,7 +129,8 @@ def test_a_judge_that_obeys_an_attack_cannot_make_a_false_answer_pass(server: Ol
         by_fields({"": f"{FALSE} [1].", "claims": {"claims": [row(FALSE, quote)]}, "queries": {"queries": ["x"]}})
     )
     response = over(server).invoke({"question": QUESTION, "passages": [TRUTH, "Another passage."]})
-    assert (response["answer"], response["decision"]["outcome"]) == (IDK, "refused")
+    assert response["answer"] == IDK
+    assert response["confidence"] < 0.7
 
 
 def test_a_judge_that_obeys_cannot_pad_the_answer_with_claims_that_it_does_not_make(server: OllamaServer) -> None:

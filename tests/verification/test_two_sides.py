@@ -47,7 +47,7 @@ def test_an_answer_that_contradicts_itself_in_one_place_is_found_out() -> None:
     for row in rows("one-answer"):
         found = verify(f"{row['one']} {row['other']}", [row["one"], "The weather was fine."], judge="encoder")
         clashing[row["label"]] += found.signals["internal_consistency"] < 1
-    assert clashing["contradicted"] >= 18  # of 20; 6 by figures, opposites and negation alone
+    assert clashing["contradicted"] >= 19  # of 20; 6 by figures, opposites and negation alone
     assert clashing["consistent"] <= 6  # of 20, such as bread and milk that one shop sells
 
 

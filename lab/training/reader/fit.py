@@ -246,7 +246,7 @@ def over_files(source: str, home: Path, files: Callable[[Path, Path], Path]) -> 
     return found
 
 
-FALLING = frozenset({"short", "several"})
+FALLING = frozenset({"short"})
 """Features that can only speak against an answer; all others, but for those that are free, can only speak for it."""
 FREE = frozenset({"bias", "row", "alone"})
 """Features that may do either."""
