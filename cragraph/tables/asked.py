@@ -95,6 +95,8 @@ ASKS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXI
 """Words of a question that mean a column of a dimension without naming it."""
 UNSPECIFIC: Final = frozenset(map(stem, [*words_of("said_of_anything"), *words_of("said_when_computing")]))
 GENERIC: Final = frozenset(map(stem, words_of("counted_of_anything")))
+ALLOWED: Final = re.compile(r"\bhow many\b[^?]{0,40}\b(?:may|can|could|must|should)\b")
+"""A number that is allowed or possible, which no rows are."""
 ALL_THERE_ARE: Final = re.compile(
     r"\b(?:are|were) there\b|\b(?:do|did) we have\b|\bhave we (?:got|had)\b|\b(?:are|were) listed\b"
 )

@@ -41,6 +41,7 @@ _ONES: Final = {word: number for number, word in enumerate(LEXICON["to_nineteen"
 PERCENT: Final = frozenset({"percentag", "percent", "cent", "growth"})
 NEAR: Final = 0.55  # least cosine of a word that means a column without naming it
 MOST_VALUES: Final = 5_000  # different values of a column whose every word is held against the question
+LISTS: Final = frozenset(map(stem, ("list", "rota", "sheet", "log", "table", "register")))
 _SOLD_OUT: Final = re.compile(r"\b(?:sold out|out of stock|not in stock|no longer (?:available|in stock))\b")
 _STOCK: Final = re.compile(r"stock|quantity|qty|availab|on hand|units left|inventory", re.I)
 SYNONYM: Final = 0.6  # worth of a synonym of a word of a heading, beside 1 of the word
@@ -81,7 +82,8 @@ class Matching:
         self.every = set(self.at)
         self.number = [c for c in table.columns.values() if c.kind == "number" and not c.is_number_of]
         names = re.sub(r"[_\-./]+", " ", f"{table.filename.rpartition('.')[0]} {table.headings}")
-        self.about = frozenset(content_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", names)))
+        months = {self.at[n + part].stem for n in self.at if self._names_the_list(n) for part in (0, 1)}
+        self.about = frozenset(content_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", names))) | months
         self.figures = [c for c in self.number if not c.is_year and not self._numbers_the_rows(c)]
         self.of_words = {w for c in table.columns.values() if c.kind != "number" for w in words_of_column(c)}
         self.column_words = frozenset(w for c in table.columns.values() for w in words_of_column(c))
@@ -114,12 +116,17 @@ class Matching:
             elif column.kind == "number":
                 found += self._of_number(column)
         # A word belongs to one value: the one of which it is the largest part.
-        found.sort(key=lambda one: (one.partial, -len(one.tokens), one.several))
+        found.sort(key=lambda one: (one.partial, -len(one.tokens), one.several, not self._heads(one, among)))
         kept: list[NamedColumn] = []
         for one in found:
             if not any(one.tokens & other.tokens for other in kept):
                 kept.append(one)
         return [*kept, *self.flags(among - used_by(kept))]
+
+    def _heads(self, named: NamedColumn, among: Collection[int]) -> bool:
+        """Whether the question names the column of a value too: "on how many Saturdays does Ronan do the sorting"."""
+        words = words_of_column(self.table.columns[named.condition["column"]])
+        return any(self.at[n].stem in words for n in among if n not in named.tokens)
 
     def _text_values(self, column: Column, among: set[int]) -> list[NamedColumn]:
         by_stem: dict[str, set[int]] = {}
@@ -160,6 +167,7 @@ class Matching:
         years = {d[:4] for d in days}
         told = {n: self.at[n].text for n in among if self.at[n].text in years}
         months = {n: MONTHS[t.text.casefold()] for n, t in self.at.items() if n in among and _is_month(t)}
+        months = {n: month for n, month in months.items() if not self._names_the_list(n)}
         lower, test = self.asked.lower, "="
         if months and dated:
             of_years = sorted(told.values()) or (sorted(years) if len(years) == 1 else [])
@@ -185,6 +193,14 @@ class Matching:
         return [
             NamedColumn(cast(Condition, {"column": column.name, "test": test, "values": values}), tokens, False, False)
         ]
+
+    def _names_the_list(self, place: int) -> bool:
+        """Whether a word is the month of the table itself: "the August list" of animals-2025-08-15.csv."""
+        word, after = self.at[place].text.casefold(), self.at.get(place + 1)
+        if not _is_month(self.at[place]) or after is None or after.stem not in LISTS:
+            return False
+        name = self.table.filename.casefold()
+        return word in name or re.search(rf"(?<!\d){MONTHS[word]:02d}(?!\d)", name) is not None
 
     def _of_number(self, column: Column) -> list[NamedColumn]:
         """The rows of "one-bed flats": a number before the singular of a column's word."""

@@ -23,6 +23,7 @@ from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
     ALL_THERE_ARE,
+    ALLOWED,
     GENERIC,
     GROWS,
     IS_YEAR,
@@ -244,7 +245,8 @@ class _Over(Matching):
         if any(self._names_one_row(one) for one in named):
             return None
         there_are = ALL_THERE_ARE.search(asked.lower) is not None and not periods
-        if not conditions and not (subject and (asked.total or named_so or there_are)):
+        every = subject and (asked.total or named_so or there_are) and not ALLOWED.search(asked.lower)
+        if not conditions and not every:
             return None
         if (
             generic

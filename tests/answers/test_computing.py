@@ -101,3 +101,25 @@ def test_what_the_question_adds_or_does_not_name_is_a_doubt(
     tables: list[Table], lists: list[Table], question: str
 ) -> None:
     assert all(reading.doubts or reading.probability < FLOOR for reading in read_query(question, [*tables, *lists]))
+
+
+@pytest.fixture(scope="module")
+def rota(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
+    path = tmp_path_factory.mktemp("rota") / "watches-2026-07.csv"
+    rows = (
+        "date,helm,lookout\n2026-07-04,Ina Ray,Tom Bell\n2026-07-04,Tom Bell,Ina Ray\n"
+        "2026-07-18,Ada Moss,Ina Ray\n2026-08-01,Tom Bell,Ina Ray\n"
+    )
+    path.write_text(rows, encoding="utf-8")
+    return tables_of(p for document in load(path) for p in split(document))
+
+
+def test_a_value_is_looked_for_in_the_column_that_is_named_and_a_month_may_name_the_list(rota: list[Table]) -> None:
+    best = read_query("On how many watches of the July rota is Ina the lookout?", rota)[0]
+    assert compute(best.query, best.table, best.probability)["value"] == "3"
+
+
+def test_a_number_that_is_allowed_is_no_number_of_rows(rota: list[Table]) -> None:
+    assert read_query("How many watches are there together?", rota)[0].probability >= FLOOR
+    asked = "How many watches may one of us keep together?"
+    assert all(reading.probability < FLOOR for reading in read_query(asked, rota))
