@@ -26,7 +26,7 @@ from cragraph.models.chat import ChatCaller, Gate
 from cragraph.models.embeddings import named_embeddings
 from cragraph.models.encoder import Encoder
 from cragraph.models.grounding import GroundingModel
-from cragraph.models.reader import Reader
+from cragraph.models.reader import Reader, Superseding
 from cragraph.models.servers import chat_model
 from cragraph.prompts import Prompts
 from cragraph.protocols import (
@@ -220,6 +220,11 @@ class Parts:
     def reader(self) -> Reader:
         """The network that reads a question and a text together."""
         return Reader()
+
+    @once
+    def superseding(self) -> Superseding:
+        """The network that tells whether a later text changes what an earlier one answers."""
+        return Superseding()
 
     @once
     def ranker(self) -> AnswerRanker:

@@ -53,7 +53,7 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
     searched = parts.foreign or "store" in parts.own or bool(settings.store)
     kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
     compute = computing(parts) if searched and stored else None
-    later = LaterSearch(LazySearch(parts), lambda: parts.ranker.embeddings, parts.contradicts)
+    later = LaterSearch(LazySearch(parts), lambda: parts.ranker.embeddings, lambda read: parts.superseding(read))
     sources = parts.sources if stored else None
     verify = Verify(parts.verifier, parts.quoting, compute, parts.chat, later if searched else None, sources)
 

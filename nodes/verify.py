@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from math import exp
 from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
-from cragraph.answers.later import WEIGHT, LaterSearch
+from cragraph.answers.later import LaterSearch, ratio_of_later
 from cragraph.answers.quotations import ratio_of_quotation
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
@@ -194,8 +193,8 @@ class Verify:
         if quoted and anew is None and verification.accepted and self.later is not None and state.searched:
             where = filter_of(context, self.sources)
             if otherwise := self.later(question, draft, state.held, notes, where):
-                verification = verified(ratio * exp(WEIGHT))
-                verification = verification.changed(issues=(otherwise.issue, *verification.issues))
+                verification = verified(ratio * ratio_of_later(otherwise))
+                verification = verification.changed(issues=(*otherwise.issues, *verification.issues))
         record = verification.to_dict()
         own = {name: record[name] for name in (*SUMMARY, "decision")}
         judged = {"verdicts": [*verification.claims], "verification": record, "read": verification.read}

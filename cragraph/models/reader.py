@@ -101,6 +101,20 @@ class Reader(Shipped):
         return [came for key in keys if (came := found[key]) is not None]
 
 
+class Superseding(Shipped):
+    """Tells whether a later text changes what an earlier one answers: the same network with low-rank additions.
+
+    The additions are a file of their own, and take the weights out of the reading network's file.
+    """
+
+    network = "superseded"
+
+    def __call__(self, read: Sequence[Key]) -> list[float]:
+        """Log-odds that the text of each (question and earlier text, heading, later text) changes the answer."""
+        call = partial(_supersedes, opened(self.network, self._folder), open_tokenizer(self._folder))
+        return side_by_side(lambda key: call(*key), read, self.threads, lambda key: len(key[2]))
+
+
 def _pair(
     tokenizer: Any, first: str, most: int, heading: str, text: str
 ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
@@ -128,3 +142,9 @@ def _supports(session: Any, tokenizer: Any, claim: str, heading: str, text: str)
     pair, _ = _pair(tokenizer, claim, MAX_CLAIM, heading, text)
     [supported, *others] = session.run(["claim"], pair)[0][0]
     return float(supported - np.logaddexp(*others))
+
+
+def _supersedes(session: Any, tokenizer: Any, claim: str, heading: str, text: str) -> float:
+    pair, _ = _pair(tokenizer, claim, MAX_CLAIM, heading, text)
+    [*others, contradicted] = session.run(["claim"], pair)[0][0]
+    return float(contradicted - np.logaddexp(*others))

@@ -136,7 +136,10 @@ def opened(card: str, folder: Path = DATA) -> Any:
 
 
 def _open(card: str, folder: Path) -> Any:
-    return open_session(weights(card, folder).path(f"{card}.onnx"))
+    own = weights(card, folder)
+    for filename in own.card["files"]:
+        own.path(filename)  # a network may take its weights out of another one's file
+    return open_session(own.path(f"{card}.onnx"))
 
 
 def open_session(path: Path, threads: int = 1) -> Any:

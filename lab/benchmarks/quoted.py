@@ -23,6 +23,7 @@ from unittest.mock import patch
 import numpy as np
 
 from cragraph import load_settings
+from cragraph.answers.later import WEIGHT, Otherwise
 from cragraph.answers.quotations import ALONE, SIGNS, signs
 from cragraph.nodes import verify
 from cragraph.run import Assistant
@@ -70,15 +71,21 @@ def ask(out: Path, only: Sequence[str]) -> None:
     """Ask every question, and write down each quotation: its confidence without signs, its signs, whether it is
     right."""
     shown: dict[str, list[str]] = {}
+    later: dict[str, float] = {}
 
     def noted(question: str, answer: str, passages: Sequence[Passage]) -> float:
         shown[answer] = [sign.__name__ for sign in signs(question, answer, passages)]
+        return 1.0
+
+    def doubted(otherwise: Otherwise) -> float:
+        later[[*shown][-1]] = otherwise.odds  # of the quotation whose signs were read just before
         return 1.0
 
     with (
         tempfile.TemporaryDirectory() as scratch,
         out.open("w", encoding="utf-8") as file,
         patch.object(verify, "ratio_of_quotation", noted),
+        patch.object(verify, "ratio_of_later", doubted),
         patch.object(verify, "QUOTED", 0.0),
     ):
         for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
@@ -87,6 +94,8 @@ def ask(out: Path, only: Sequence[str]) -> None:
             made = Assistant(load_settings(store=str(Path(scratch) / f"store-{number}")))
             made.ingest([files])
             for row in rows:
+                shown.clear()
+                later.clear()
                 response = [event for event in made.ask(row["question"]) if event.kind == "done"][-1].response
                 drafts = [attempt["answer"] for attempt in response["attempts"] if attempt["answer"] in shown]
                 if response["abstained"] or response["computed"] or not drafts:
@@ -94,21 +103,26 @@ def ask(out: Path, only: Sequence[str]) -> None:
                 right = judge(row, response) == "right"
                 told = {"kind": kind, "folder": files.parent.name, "question": row["question"], "right": right}
                 told |= {"said": response["confidence"], "signs": shown[drafts[-1]]}
+                told |= {"later": later.get(drafts[-1])}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
 
 
 def arrays(rows: Sequence[dict[str, Any]]) -> tuple[Any, Any, Any]:
-    """The log odds before any sign, the signs as a matrix with a last column of ones, and the truth."""
+    """The log odds before any sign, and the truth; a matrix of the signs, of the logarithm of the probability that no
+    later document changes the answer, and of ones."""
     said = np.array([min(0.99, max(0.01, row["said"])) for row in rows])
-    shown = np.array([[*(name in row["signs"] for name in NAMES), 1.0] for row in rows], dtype=float)
+    kept = [0.0 if row["later"] is None else -np.logaddexp(0.0, row["later"]) for row in rows]
+    shown = np.array([[*(name in row["signs"] for name in NAMES), 0.0, 1.0] for row in rows], dtype=float)
+    shown[:, -2] = kept
     return np.log(said / (1 - said)), shown, np.array([row["right"] for row in rows], dtype=float)
 
 
 def fitted(rows: Sequence[dict[str, Any]]) -> Any:
-    """The weights of the signs, and of a quotation as such, by a logistic regression beside the log odds."""
+    """The weights of the signs, of later documents, and of a quotation as such, by a logistic regression beside the log
+    odds."""
     odds, shown, right = arrays(rows)
-    drawn = np.array([*(LACKING if name in LACKS else 0.0 for name in NAMES), 0.0])
-    pull = np.array([*[PULL] * len(NAMES), 0.01])
+    drawn = np.array([*(LACKING if name in LACKS else 0.0 for name in NAMES), 1.0, 0.0])
+    pull = np.array([*[PULL] * (len(NAMES) + 1), 0.01])
     weights = drawn.copy()
     for _ in range(STEPS):
         now = 1 / (1 + np.exp(-odds - shown @ weights))
@@ -120,7 +134,8 @@ def fitted(rows: Sequence[dict[str, Any]]) -> Any:
 def fit(rows: Sequence[dict[str, Any]]) -> None:
     """Print the weights, and how many quotations would be accepted with each folder left out of its own fit."""
     rows = [row for row in rows if row["kind"] != "fresh"]
-    print({name: round(float(weight), 2) for name, weight in zip([*NAMES, "alone"], fitted(rows), strict=True)})
+    named = zip([*NAMES, "later", "alone"], fitted(rows), strict=True)
+    print({name: round(float(weight), 2) for name, weight in named})
     odds, shown, _ = arrays(rows)
     places = [f"{row['kind']} {row['folder']}" for row in rows]
     now = np.zeros(len(rows))
@@ -134,7 +149,7 @@ def fit(rows: Sequence[dict[str, Any]]) -> None:
 def table(rows: Sequence[dict[str, Any]]) -> None:
     """Print of each kind how many quotations are accepted, and how many of these are right."""
     odds, shown, _ = arrays(rows)
-    weights = np.array([*SIGNS.values(), ALONE])
+    weights = np.array([*SIGNS.values(), WEIGHT, ALONE])
     now = 1 / (1 + np.exp(-odds - shown @ weights))
     printed(rows, {"as it ships": (now, THRESHOLD), "without signs": (1 / (1 + np.exp(-odds)), THRESHOLD)})
 
