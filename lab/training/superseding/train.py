@@ -39,7 +39,7 @@ DRAWS = 2
 """How often all texts are drawn, each time with other passages beside them."""
 SURE = 0.96
 """A label counts as .98 or .02: some of what is not marked changes the answer too."""
-SUPPORTED, CONTRADICTED = slice(0, 2), 2
+NOT_CONTRADICTED, CONTRADICTED = slice(0, 2), 2
 
 
 class Added(nn.Module):
@@ -76,7 +76,7 @@ def added(judge: GroundingNet) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
 def changes(claim: Tensor) -> Tensor:
     """The log odds, (rows,), that the later text changes the answer, from the judge's (rows, 3) logits."""
     scores = claim.float()
-    return scores[:, CONTRADICTED] - torch.logsumexp(scores[:, SUPPORTED], dim=1)
+    return scores[:, CONTRADICTED] - torch.logsumexp(scores[:, NOT_CONTRADICTED], dim=1)
 
 
 @dataclass(frozen=True)
