@@ -4,7 +4,7 @@ python -m lab.training.reading.ship RUN [--out cragraph/models/data] [--before 3
 python -m lab.training.reading.ship RUN --heads FOLDER                        only the heads that `reader.fit` wrote
 
 `--before` are the rows that the weights had seen which the run went on from. The heads stay until others come.
-The additions of `training.superseding` fit one network alone: they are learned and exported anew for another.
+The additions of `training.quotations` fit one network alone: they are learned and exported anew for another.
 """
 
 import argparse

@@ -1,0 +1,198 @@
+"""Train low-rank additions to the reading network, which read a question and a quotation with another text.
+
+    python -m lab.training.quotations.train RUN --trunk FOLDER --start BASE --data ROWS [--rows 508000]
+
+FOLDER holds all-mpnet-base-v2, BASE the net.pt that `training.reading.restore` made of the weights that ship; ROWS gets
+the prepared pairs, if it has none. Two tasks are learned at once: that a quotation answers its question, from what
+stands around it, and that a later text changes the answer. The layers stay as they are: beside each linear layer two
+narrow ones are learned (Hu and others 2021, "LoRA: Low-rank adaptation of large language models"); only the last layer
+of the judge's head goes on itself. At the end RUN/aside.json says how well what was put aside is told apart.
+"""
+
+import json
+import math
+from argparse import Namespace
+from dataclasses import dataclass, fields
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cragraph.models.reader import MAX_CLAIM, MAX_PIECES
+from cragraph.models.weights import open_tokenizer
+from lab.evals.metrics import auroc
+from lab.training import learning
+from lab.training.judge.model import GroundingNet
+from lab.training.quotations.answering import answering, misleading
+from lab.training.quotations.rows import Example, aside, examples
+from lab.training.reading.net import ReadingNet
+
+RANK = 16
+"""Width of the narrow layers."""
+ROWS, DECAY, PEAK, SEED = 508_000, 280_000, 1e-3, 6
+LAST = 0.25
+"""How many times the rate the last layer learns at: it has learned before."""
+DRAWS = 4
+"""How often all texts on what changes are drawn, each time with other passages beside them;"""
+MISLEADING = 2
+"""and how often the quotations of the folders that were written to mislead."""
+SURE = 0.96
+"""A label counts as .98 or .02: some of what is not marked is so too."""
+ANSWERS, CHANGES = 0, 2
+"""The classes of the judge's head that the two tasks learn, each against the others."""
+
+
+PIECES, MOST_ROWS, POOL = 2304, 32, 32 * 24
+"""Pieces and rows of a batch, and rows drawn together: for two cores; `--batch` multiplies them."""
+
+
+class Added(nn.Module):
+    """A linear layer that stays as it is, with two narrow ones beside it: `base(x) + wide(narrow(x))`."""
+
+    def __init__(self, base: nn.Linear, rank: int = RANK) -> None:
+        super().__init__()
+        self.base = base
+        self.narrow = nn.Parameter(torch.randn(rank, base.in_features) / math.sqrt(base.in_features))
+        self.wide = nn.Parameter(torch.zeros(base.out_features, rank))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The sum of both."""
+        return F.linear(F.linear(x, self.narrow), self.wide) + self.base(x)
+
+
+def added(judge: GroundingNet) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Put additions beside the linear layers, but the last; what is learned: the additions, and the last layer."""
+    judge.requires_grad_(False)
+    holders: list[tuple[nn.Module, str]] = [(judge, "mix")]
+    for layer in judge.trunk.net.encoder.layer:  # type: ignore[union-attr]
+        holders += [(layer.attention.attn, name) for name in "qkvo"]
+        holders += [(layer.intermediate, "dense"), (layer.output, "dense")]
+    for holder, name in holders:
+        setattr(holder, name, Added(getattr(holder, name)))
+    narrow = [p for module in judge.modules() if isinstance(module, Added) for p in (module.narrow, module.wide)]
+    last = [*judge.claim.parameters()]
+    for parameter in (*narrow, *last):
+        parameter.requires_grad_(True)
+    return narrow, last
+
+
+def log_odds(claim: Tensor, answering: Tensor) -> Tensor:
+    """The log odds, (rows,), from the judge's (rows, 3) logits: that the quotation answers, where `answering`, else
+    that the later text changes the answer."""
+    scores = claim.float()
+    answers = scores[:, ANSWERS] - torch.logsumexp(scores[:, ANSWERS + 1 :], dim=1)
+    changes = scores[:, CHANGES] - torch.logsumexp(scores[:, :CHANGES], dim=1)
+    return torch.where(answering, answers, changes)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded rows: ids, types and mask are (rows, length); labels and answering (rows,)."""
+
+    ids: Tensor
+    types: Tensor
+    mask: Tensor
+    labels: Tensor
+    answering: Tensor
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device."""
+        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+
+class Rows(learning.Rows):
+    """The prepared pairs with their labels."""
+
+    batch_pieces = PIECES
+    most_rows = MOST_ROWS
+    pool = POOL
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.labels, self.answering = self.data["labels"], self.data["answering"]
+
+    def batch(self, rows: learning.Ints) -> Batch:
+        """Padded tensors of some rows."""
+        ids, types, mask = self.pairs(rows)
+        labels = self.labels[rows].astype(np.float32)
+        return Batch(*map(torch.from_numpy, (ids, types, mask, labels, self.answering[rows])))
+
+
+def prepare(every: list[Example], path: Path) -> None:
+    """Write examples as word pieces."""
+    tokenizer = open_tokenizer()
+    ids, sizes = [], []
+    for e in every:
+        own = tokenizer.encode(e.claim, add_special_tokens=False).ids[:MAX_CLAIM]
+        text = f"{e.heading}: {e.text}" if e.heading else e.text
+        other = tokenizer.encode(text, add_special_tokens=False).ids[: MAX_PIECES - len(own) - 3]
+        ids += [*own, *other]
+        sizes.append((len(own), len(other)))
+    labels, answering = np.array([e.is_so for e in every]), np.array([e.task == "answers" for e in every])
+    np.savez(path, ids=np.array(ids, np.uint16), sizes=np.array(sizes, np.int32), labels=labels, answering=answering)
+
+
+def tested(judge: GroundingNet, rows: Rows) -> dict[str, Any]:
+    """How well the rows put aside are told apart, by task."""
+    judge.eval()
+    device = next(judge.parameters()).device
+    said, truth, tasks = [], [], []
+    with torch.no_grad():
+        for numbers in rows.batches(0, SEED):
+            batch = rows.batch(numbers).to(device)
+            claim, _ = judge(batch.ids, batch.types, batch.mask)
+            said.append(log_odds(claim, batch.answering).cpu().numpy())
+            truth.append(batch.labels.cpu().numpy() > 0)
+            tasks.append(batch.answering.cpu().numpy())
+    odds, right, task = map(np.concatenate, (said, truth, tasks))
+    return {
+        name: {"rows": int(own.sum()), "so": int(right[own].sum()), "auroc": auroc(right[own], odds[own])}
+        for name, own in (("answers", task), ("changes", ~task))
+    }
+
+
+def prepared(folder: Path, seed: int) -> None:
+    """Draw all rows, and write those to learn from and those put aside."""
+    rng = Random(seed)
+    drawn = [e for _ in range(DRAWS) for e in examples(rng)]
+    answers, own = [*answering(rng)], [*misleading(rng)]
+    drawn += [*answers, *own, *(e for _ in range(MISLEADING - 1) for e in own if e.task == "answers")]
+    prepare([e for e in drawn if not aside(e.group)], folder / "rows.npz")
+    once = [*examples(rng), *answers]
+    prepare([e for e in once if aside(e.group)], folder / "aside.npz")
+
+
+def main() -> None:
+    """Prepare, train, and test on what was put aside."""
+    given: Namespace = learning.options(__doc__, ROWS, DECAY, SEED, PEAK, 0)
+    [folder] = given.data
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "rows.npz").exists():
+        prepared(folder, given.seed)
+    torch.manual_seed(given.seed)
+    net = ReadingNet(given.trunk, 0)
+    net.load_state_dict(torch.load(given.start / "net.pt"))
+    given.start = None  # the additions are not in it
+    narrow, last = added(net.judge)
+    data = Rows(folder / "rows.npz")
+    data.batch_pieces, data.most_rows, data.pool = PIECES * given.batch, MOST_ROWS * given.batch, POOL * given.batch
+
+    def loss(batch: Batch, device: torch.device) -> Tensor:
+        batch = batch.to(device)
+        with learning.reading(device):
+            claim, _ = net.judge(batch.ids, batch.types, batch.mask)
+        wanted = batch.labels * SURE + (1 - SURE) / 2
+        return F.binary_cross_entropy_with_logits(log_odds(claim, batch.answering), wanted)
+
+    learning.learn(net.judge, data, data.batch, loss, given, ((narrow, 1.0), (last, LAST)))
+    report = tested(net.judge, Rows(folder / "aside.npz"))
+    (given.run / "aside.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
