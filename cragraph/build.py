@@ -26,7 +26,7 @@ from cragraph.models.chat import ChatCaller, Gate
 from cragraph.models.embeddings import named_embeddings
 from cragraph.models.encoder import Encoder
 from cragraph.models.grounding import GroundingModel
-from cragraph.models.reader import Reader, Superseding
+from cragraph.models.reader import QuotationReader, Reader
 from cragraph.models.servers import chat_model
 from cragraph.prompts import Prompts
 from cragraph.protocols import (
@@ -222,15 +222,20 @@ class Parts:
         return Reader()
 
     @once
-    def superseding(self) -> Superseding:
-        """The network that tells whether a later text changes what an earlier one answers."""
-        return Superseding()
+    def quotation_reader(self) -> QuotationReader:
+        """The network that reads a quotation with what stands around it, and with later texts."""
+        return QuotationReader()
 
     @once
     def ranker(self) -> AnswerRanker:
         """The ranker that reads question and passages together, shared by generator and verifier."""
         read = LIKELIEST if self.encodes else MOST_WINDOWS
-        return AnswerRanker(self.reader, self.cached_embeddings, read=read)
+        return AnswerRanker(self.reader, self.cached_embeddings, read=read, rereads=self.quotation_reader.answers)
+
+    @once
+    def scorer(self) -> AnswerReader:
+        """The reader of answers: does this one answer the question?"""
+        return AnswerReader(self.ranker)
 
     @once
     def whether(self) -> WhetherReader:
@@ -462,7 +467,7 @@ class Parts:
             extractor=SentenceExtractor(),
             embeddings=self.cached_embeddings,
             **scorers,
-            scorer=AnswerReader(self.ranker),
+            scorer=self.scorer,
             model=None if self.judging_chat is None else self._llm_judge(self.judging_chat),
             contradicts=self.contradicts,
             options=VerifierOptions(calibration=chosen.calibration, weights=self.weights),

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from cragraph.answers.later import LaterSearch
+from cragraph.answers.quotations import SecondReading
 from cragraph.build import FETCHED, KEPT, WHOLE_TABLE, Parts
 from cragraph.graph.build import Act, LoopGraph, build_graph, rescue, speak, step
 from cragraph.log import log_run
@@ -53,9 +54,19 @@ def acts_of(parts: Parts, ways: Ways = Ways()) -> dict[str, Act]:  # noqa: B008 
     searched = parts.foreign or "store" in parts.own or bool(settings.store)
     kept = 5 if settings.multi_query else KEPT.get(settings.reranker, 5)
     compute = computing(parts) if searched and stored else None
-    later = LaterSearch(LazySearch(parts), lambda: parts.ranker.embeddings, lambda read: parts.superseding(read))
+    later = LaterSearch(
+        LazySearch(parts), lambda: parts.ranker.embeddings, lambda read: parts.quotation_reader.supersedes(read)
+    )
     sources = parts.sources if stored else None
-    verify = Verify(parts.verifier, parts.quoting, compute, parts.chat, later if searched else None, sources)
+    verify = Verify(
+        parts.verifier,
+        parts.quoting,
+        compute,
+        parts.chat,
+        SecondReading(lambda: parts.scorer, lambda read: parts.quotation_reader.answers(read)),
+        later if searched else None,
+        sources,
+    )
 
     def capable() -> bool:
         return parts.chat is not None and parts.chat.worth.capable

@@ -240,7 +240,7 @@ class Context(BaseModel):
         default="doubt",
         description="What to return below the threshold. abstain: no answer. flag: the answer, as doubtful. "
         "prune: only its supported sentences. doubt: a supported answer of at least 0.4 (a quotation "
-        "that was chosen here: 0.33; a chat model's words: 0.5), as doubtful; else no answer. ask: wait for a person "
+        "that was chosen here: 0.25; a chat model's words: 0.5), as doubtful; else no answer. ask: wait for a person "
         "to accept, edit, search or abstain, if no correction helps; needs a checkpointer.",
     )
     best_of: int = Field(default=1, ge=1, le=10, description="Answers written and judged per pass; the best is kept.")

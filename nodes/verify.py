@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.later import LaterSearch, ratio_of_later
-from cragraph.answers.quotations import ratio_of_quotation
+from cragraph.answers.quotations import SecondReading, ratio_of_quotation
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
@@ -50,6 +50,8 @@ class Verify:
     """Computes a computed draft again."""
     writer: ChatCaller | None = None
     """The chat model that writes the drafts."""
+    rereads: SecondReading | None = None
+    """Reads a quotation once more, with what stands around it."""
     later: LaterSearch | None = None
     """Looks for later documents that say otherwise than an accepted quotation."""
     sources: Callable[[], Sequence[str]] | None = None
@@ -174,7 +176,8 @@ class Verify:
         if written is not None:
             showing = WRITTEN if written.worth.capable else WRITTEN_BY_SMALL
         elif quoted and anew is None:
-            showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft, state.held)
+            read = self.rereads(question, draft, state.held, notes) if self.rereads is not None else None
+            showing, ratio = QUOTED, ratio * ratio_of_quotation(question, draft, state.held, *(read or ()))
 
         def verified(ratio: float) -> Verification:
             return self.verifier(

@@ -260,6 +260,8 @@ MOST_WINDOWS: Final = 24
 AFTER: Final = 3
 """Ranking offset: a passage's second-best part ranks with the best part of the passage this many places below."""
 HEADING: Final = 90  # characters of heading and title that are read before a text
+NAMED: Final = 50  # characters of a file's name
+AROUND: Final = 260  # characters before and after a quotation that are read with it
 
 
 class Part(NamedTuple):
@@ -317,6 +319,27 @@ def heading_of(passage: Passage) -> str:
     title, heading = str(about.get("title") or ""), str(about.get("heading") or "")
     shown = heading if title and title in heading else f"{title} {heading}".strip()
     return (shown or re.sub(r"[_-]+", " ", passage["filename"].rpartition(".")[0]))[-HEADING:]
+
+
+def named(passage: Passage) -> str:
+    """The name of a passage's file and the heading above it, without repeating one in the other."""
+    name, heading = re.sub(r"[_-]+", " ", passage["filename"].rpartition(".")[0])[:NAMED], heading_of(passage)
+    if name.lower() in heading.lower() or heading.lower() in name.lower():
+        return max(heading, name, key=len)
+    return f"{name}: {heading}"
+
+
+def claim_of(question: str, quotation: str) -> str:
+    """A question followed by a quotation, as the networks read it."""
+    return f"{question if question.endswith('?') else question + '?'} {' '.join(quotation.split())}"
+
+
+def surroundings(text: str, start: int, end: int) -> str:
+    """A stretch of a text with the whole sentences around it."""
+    spans = sentence_spans(text)
+    first = min((a for a, b in spans if b <= start and start - a <= AROUND), default=start)
+    last = max((b for a, b in spans if a >= end and b - end <= AROUND), default=end)
+    return text[first:last]
 
 
 def lead_of(heading: str, first: Candidate) -> str:

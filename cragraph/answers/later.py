@@ -2,8 +2,8 @@
 
 "Dogs may now eat until midnight" is not near the question for the labrador's supper, and is near the sentence that it
 replaces: the quotation itself is searched for. "Two visits are enough; after that one joins" contradicts nothing, and
-replaces a rule: a network that learned from such pairs (`cragraph.models.reader.Superseding`) reads each sentence of
-the later documents below question and quotation.
+replaces a rule: a network that learned from such pairs (`cragraph.models.reader.QuotationReader`) reads each sentence
+of the later documents below question and quotation.
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from cragraph.answers.candidates import claim_of
 from cragraph.answers.quotations import YEAR, Quotation, dated, document_of
 from cragraph.language.sentences import sentence_spans
 from cragraph.models.reader import Key
@@ -26,27 +27,30 @@ NEAR: Final = 250  # characters of a paragraph up to the sentence that are read 
 LABEL: Final = 30  # characters of a first sentence that only says what a paragraph is about
 ALIKE: Final = 1.0  # log odds within which the first of two stretches is told
 LONGEST: Final = 500  # characters of a stretch
-WEIGHT: Final = 1.17
+WEIGHT: Final = 1.1
 """How many times the network's probability that nothing changed multiplies the odds, fitted with the signs of
 `cragraph.answers.quotations`."""
 TOLD: Final = 0.0  # log odds from which a sentence is told
-SAYS: Final = "A later document may say otherwise: “{quote}” ({filename})."
+SAYS: Final = "A {later} document may say otherwise: “{quote}” ({filename})."
 
 _ENDED: Final = re.compile(r"[.!?:;][\"'”’)*_]*$")
 _BULLET: Final = re.compile(r"(?:[-*•–]|\d+[.)]?) +\S")
 
 
 class Otherwise(NamedTuple):
-    """A sentence of a later document that may change what a quotation answers, and the log odds that it does."""
+    """A sentence of a later document that may change what a quotation answers, and the log odds that it does.
+
+    `later` is "dated" where the quoted document has no date."""
 
     quote: str
     filename: str
     odds: float
+    later: str = "later"
 
     @property
     def issues(self) -> tuple[str, ...]:
         """What is said of it in the response."""
-        return (SAYS.format(quote=self.quote, filename=self.filename),) if self.odds >= TOLD else ()
+        return (SAYS.format(later=self.later, quote=self.quote, filename=self.filename),) if self.odds >= TOLD else ()
 
 
 def ratio_of_later(otherwise: Otherwise) -> float:
@@ -58,7 +62,8 @@ def ratio_of_later(otherwise: Otherwise) -> float:
 class LaterSearch:
     """Looks for the sentence of a later document that most likely changes what a quotation answers.
 
-    A question that names a year asks about that year: only what is of that year counts as later.
+    A question that names a year asks about that year: only what is of that year counts as later. A quoted document
+    without a date is taken for older than any with one: rules are seldom dated, and what changes them is.
     """
 
     retriever: Retriever
@@ -69,11 +74,9 @@ class LaterSearch:
     def __call__(
         self, question: str, answer: str, passages: Sequence[Passage], notes: Notes, where: Mapping[str, Any] | None
     ) -> Otherwise | None:
-        """The sentence; None if there is none, or if the quoted document has no date."""
+        """The sentence; None if there is none."""
         quotation = Quotation(question, answer, passages)
         last = max(map(dated, quotation.quoted), default=())
-        if not last:
-            return None
         return stand_in(
             "The search for a later document",
             lambda: self._otherwise(quotation, last, where),
@@ -84,8 +87,7 @@ class LaterSearch:
     def _otherwise(
         self, quotation: Quotation, last: tuple[int, ...], where: Mapping[str, Any] | None
     ) -> Otherwise | None:
-        quote = " ".join(quotation.plain.split())
-        claim = f"{quotation.question.rstrip('?')}? {quote}"
+        quote, claim = " ".join(quotation.plain.split()), claim_of(quotation.question, quotation.plain)
         read = self._nearest(claim, [*self._later(quotation, quote, last, where)])
         if not read:
             return None
@@ -93,7 +95,7 @@ class LaterSearch:
         most, passage = max(odds), read[int(np.argmax(odds))][0]
         # What follows the sentence in its paragraph is read with it, and says the same.
         sentence = next(s for (p, _, s), one in zip(read, odds, strict=True) if p is passage and one >= most - ALIKE)
-        return Otherwise(sentence, passage["filename"], float(most))
+        return Otherwise(sentence, passage["filename"], float(most), "later" if last else "dated")
 
     def _later(
         self, quotation: Quotation, quote: str, last: tuple[int, ...], where: Mapping[str, Any] | None

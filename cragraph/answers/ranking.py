@@ -6,7 +6,7 @@ of the words. Their weights are in the network's card.
 """
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,15 +21,18 @@ from cragraph.answers.candidates import (
     Part,
     by_words,
     candidates,
+    claim_of,
     coverage,
     heading_of,
     lead_of,
+    named,
     own_words,
     parts_of,
     rarity,
     read_words,
     shares_of,
     similarities,
+    surroundings,
 )
 from cragraph.answers.rows import CERTAIN, Lookup, answer_below, lookup
 from cragraph.language.languages import seems_english
@@ -38,7 +41,7 @@ from cragraph.language.sentences import stretch_spans
 from cragraph.language.words import content_words, normalised
 from cragraph.models.cache import LRU
 from cragraph.models.encoder import is_known_word
-from cragraph.models.reader import Reader, ReadText
+from cragraph.models.reader import Key, Reader, ReadText
 from cragraph.protocols import Embeddings, reason_of
 from cragraph.types import Passage
 
@@ -60,15 +63,15 @@ SEVERAL: Final = 0.5  # probability of one of several clauses of that number
 
 def clause_named(question: Question, passages: Sequence[Passage]) -> Lookup | None:
     """The clause that a question asks for by its number alone; None for another question or an unknown number."""
-    named = _NAMED.search(question.text)
-    if named is None:
+    asked = _NAMED.search(question.text)
+    if asked is None:
         return None
-    rest = {*content_words(f"{question.text[: named.start()]}clause{question.text[named.end() :]}")} - _ASKING
+    rest = {*content_words(f"{question.text[: asked.start()]}clause{question.text[asked.end() :]}")} - _ASKING
     found: dict[str, Candidate] = {}
     for number, passage in enumerate(passages):
         about = f"{passage['filename']} {passage['metadata'].get('title') or ''}"
         if rest <= {*content_words(about.replace("_", " ").replace(".", " "))}:
-            for start, end in _stretches(passage["text"], named["number"], (named["letter"] or "").strip()):
+            for start, end in _stretches(passage["text"], asked["number"], (asked["letter"] or "").strip()):
                 text = passage["text"][start:end]
                 found.setdefault(normalised(text), Candidate(number, start, end, text))
     clauses = tuple(found.values())
@@ -116,6 +119,10 @@ WORDS_SAY: Final = 0.3
 INSIDE: Final = 0.4  # least share of a stretch inside a part for the part to take its similarity
 BY_WORDS: Final = 3  # best candidates by words that are compared in meaning
 BY_READER: Final = 3  # best candidates by the reader that are compared in meaning
+REREAD: Final = 2  # likeliest candidates that are read again, with what stands around them; more changed nothing
+REREADING: Final = 0.5
+"""Weight of the log odds of that reading beside those of a candidate's score: of 794 answerable questions over folders
+written to mislead 475 get the right sentence first, 446 without it."""
 JUDGED: Final = 2  # likeliest candidates that are judged as a claim with the question; more changed nothing
 MOST_ROWS: Final = 12  # rows at most in the answer to a question for all of them
 TOLD: Final = 0.7  # least probability of a looked-up cell that is stated alone, whatever the reader chose in its row
@@ -177,6 +184,8 @@ class AnswerRanker:
     embeddings: Embeddings
     judged: int = JUDGED
     read: int = MOST_WINDOWS
+    rereads: Callable[[Sequence[Key]], Sequence[float]] | None = None
+    """Reads candidates with what stands around them: the log odds that each answers."""
     known: LRU[tuple[Hashable, ...], Ranking] = field(default_factory=lambda: LRU(REMEMBERED), repr=False)
 
     @property
@@ -235,20 +244,42 @@ class AnswerRanker:
         claims = [(f"{question.text} {read[i].answer}.", read[i].part.heading, read[i].part.text) for i in likeliest]
         judged = zip(likeliest, self.reader.supports(claims), strict=True)
         ranked |= {i: words.scored(i, read[i], support, head) for i, support in judged}
-        ranking = Ranking(tuple(sorted(ranked.values(), key=_order)), None, {}, degraded=failed)
+        ordered = sorted(ranked.values(), key=_order)
+        if self.rereads is not None:
+            ordered, failed = self._reread(question, passages, ordered, failed)
+        ranking = Ranking(tuple(ordered), None, {}, degraded=failed)
         features = certainty(ranking, ranking.scored[0])
         answered = self.sure(features)
         row = self.looked_up(question, pool, passages)
-        named = (
+        lookups = (
             replace(row[0], probability=self.sure_of_row(row[1])) if row else None,
             answer_below(question, passages),
             clause_named(question, passages),
         )
-        looked = max((one for one in named if one), key=lambda one: one.probability, default=None)
+        looked = max((one for one in lookups if one), key=lambda one: one.probability, default=None)
         if looked and (looked.probability > answered or _same_place(looked, ranking.scored[0])):
             ranking = replace(ranking, scored=_looked_up(looked, ranking.scored), rows=looked.rows)
             answered = max(answered, looked.probability)
         return replace(ranking, answered=answered, features=features)
+
+    def _reread(
+        self, question: Question, passages: Sequence[Passage], ordered: list[Scored], failed: str
+    ) -> tuple[list[Scored], str]:
+        """The candidates in the order that a second reading of the first ones gives, and what failed."""
+        first = ordered[:REREAD]
+        places = [(s.candidate, passages[s.candidate.passage]) for s in first]
+        keys = [
+            (claim_of(question.text, c.text), named(passage), surroundings(passage["text"], c.start, c.end))
+            for c, passage in places
+        ]
+        try:
+            read = self.rereads(keys) if self.rereads is not None else []
+        except Exception as error:  # its weights are a file of their own
+            return ordered, failed or f"The second reading failed ({reason_of(error)}); the first one counts alone."
+        # The new order takes over the scores: the second reading tells which is first, and not by how much.
+        raised = [(_raised(s.score, value), s) for s, value in zip(first, read, strict=True)]
+        again = [s for _, s in sorted(raised, key=lambda pair: -pair[0])]
+        return [*(replace(s, score=o.score) for s, o in zip(again, first, strict=True)), *ordered[REREAD:]], failed
 
     def looked_up(
         self, question: Question, pool: Sequence[Candidate], passages: Sequence[Passage]
@@ -439,6 +470,11 @@ def _squash(value: float) -> float:
 def _logit(p: float) -> float:
     p = min(1 - 1e-6, max(1e-6, p))
     return log(p / (1 - p))
+
+
+def _raised(score: float, read: float) -> float:
+    """A score with the log odds of a second reading."""
+    return 1 / (1 + exp(-max(-30.0, min(30.0, _logit(score) + REREADING * read))))
 
 
 def _logistic(head: Sequence[float], features: Mapping[str, float]) -> float:

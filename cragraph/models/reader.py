@@ -101,17 +101,34 @@ class Reader(Shipped):
         return [came for key in keys if (came := found[key]) is not None]
 
 
-class Superseding(Shipped):
-    """Tells whether a later text changes what an earlier one answers: the same network with low-rank additions.
+class QuotationReader(Shipped):
+    """Reads a question and a quotation that may answer it with another text: the same network with low-rank additions.
 
-    The additions are a file of their own, and take the weights out of the reading network's file.
+    The additions are a file of their own, and take the weights out of the reading network's file. Each pair is a
+    question followed by the quotation, a heading, and the text.
     """
 
-    network = "superseded"
+    network = "quotations"
 
-    def __call__(self, read: Sequence[Key]) -> list[float]:
-        """Log-odds that the text of each (question and earlier text, heading, later text) changes the answer."""
-        call = partial(_supersedes, opened(self.network, self._folder), open_tokenizer(self._folder))
+    def __init__(self, *, threads: int | None = None, folder: Path = DATA, remembered: int = KEPT) -> None:
+        super().__init__(threads=threads, folder=folder)
+        self._known: LRU[Key, float] = LRU(remembered)
+
+    def answers(self, read: Sequence[Key]) -> list[float]:
+        """Log-odds that the quotation answers the question, from the text around it."""
+        found: dict[Key, float | None] = {key: self._known.get(key) for key in read}
+        wanted = [key for key, came in found.items() if came is None]
+        for key, fresh in zip(wanted, self._log_odds(wanted, 0), strict=True):
+            self._known.put(key, fresh)
+            found[key] = fresh
+        return [came for key in read if (came := found[key]) is not None]
+
+    def supersedes(self, read: Sequence[Key]) -> list[float]:
+        """Log-odds that a text of a later document changes the answer."""
+        return self._log_odds(read, 2)
+
+    def _log_odds(self, read: Sequence[Key], number: int) -> list[float]:
+        call = partial(_log_odds_of, opened(self.network, self._folder), open_tokenizer(self._folder), number)
         return side_by_side(lambda key: call(*key), read, self.threads, lambda key: len(key[2]))
 
 
@@ -138,13 +155,13 @@ def _read(session: Any, tokenizer: Any, question: str, heading: str, text: str) 
     return ReadText(float(answer[0, 0]), offsets[known], own[known], float(pieces[0, 0, 0] + pieces[0, 0, 1]))
 
 
-def _supports(session: Any, tokenizer: Any, claim: str, heading: str, text: str) -> float:
-    pair, _ = _pair(tokenizer, claim, MAX_CLAIM, heading, text)
-    [supported, *others] = session.run(["claim"], pair)[0][0]
-    return float(supported - np.logaddexp(*others))
+def _supports(session: Any, tokenizer: Any, *key: str) -> float:
+    return _log_odds_of(session, tokenizer, 0, *key)
 
 
-def _supersedes(session: Any, tokenizer: Any, claim: str, heading: str, text: str) -> float:
+def _log_odds_of(session: Any, tokenizer: Any, number: int, claim: str, heading: str, text: str) -> float:
+    """The log-odds of one of the three classes of a claim."""
     pair, _ = _pair(tokenizer, claim, MAX_CLAIM, heading, text)
-    [*others, contradicted] = session.run(["claim"], pair)[0][0]
-    return float(contradicted - np.logaddexp(*others))
+    others = [*session.run(["claim"], pair)[0][0]]
+    own = others.pop(number)
+    return float(own - np.logaddexp(*others))

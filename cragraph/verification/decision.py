@@ -11,7 +11,7 @@ DEFAULT_THRESHOLD: Final = 0.7
 WORTH_SHOWING: Final = 0.4
 """Under the default `on_low_confidence` a supported answer is shown as doubtful from this confidence up. On sources
 held out the utility of the answers shown was best there (`training.reader.fit`)."""
-QUOTED: Final = 0.33
+QUOTED: Final = 0.25
 """The same for a quotation of the embedded answerer; its signs count as well (`cragraph.answers.quotations`)."""
 WRITTEN: Final = 0.5
 """The same for a chat model's own words: they are shown if they are more likely right than not. A quotation keeps to

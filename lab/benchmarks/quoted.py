@@ -1,14 +1,15 @@
-"""How often accepted quotations are right, without a model, over four kinds of folders; the weights of their signs.
+"""How often accepted quotations are right, without a model, over five kinds of folders; the weights of their signs.
 
     python -m lab.benchmarks.quoted ask --out rows.jsonl
     python -m lab.benchmarks.quoted table rows.jsonl
     python -m lab.benchmarks.quoted fit rows.jsonl
 
-`traps` holds folders that were written to mislead, `fresh` others of that kind that nothing is fitted on, `new_user`
-folders that were looked at while the reader was made, `blind` folders by others. `ask` (a part: `--only KIND`) writes
-down each quotation with its confidence before any sign counts, and the signs of `cragraph.answers.quotations` that it
-shows. `table` counts with the weights that ship, `fit` with a fit for each folder on all others: signs that say what is
-lacking are drawn to `LACKING`, the others to 0.
+`traps` and `fresh` hold folders that were written to mislead, `unfitted` others of that kind, first asked when
+everything was fitted, `new_user` folders that were looked at while the reader was made, `blind` folders by others.
+`ask` (a part: `--only KIND`, `--share 0/2`) writes down each quotation with its confidence before any sign counts, the
+readings and signs of `cragraph.answers.quotations`, and what later documents say. `table` counts with the weights that
+ship, `fit` with a fit for each folder on all others: signs that say what is lacking are drawn to `LACKING`, the others
+to 0.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import numpy as np
 
 from cragraph import load_settings
 from cragraph.answers.later import WEIGHT, Otherwise
-from cragraph.answers.quotations import ALONE, SIGNS, signs
+from cragraph.answers.quotations import ALONE, MOST, READ, SIGNS, TOO_SURE, signs
 from cragraph.nodes import verify
 from cragraph.run import Assistant
 from cragraph.types import Passage
@@ -33,7 +34,7 @@ from lab.benchmarks.large_model import TRAPS, found
 from lab.benchmarks.new_user import __main__ as new_user
 from lab.evals.metrics import auroc, calibration_error, reliability
 
-KINDS: Final = ("traps", "fresh", "new_user", "blind")
+KINDS: Final = ("traps", "fresh", "unfitted", "new_user", "blind")
 THRESHOLD: Final = 0.7
 LINES: Final = (0.7, 0.75, 0.8, 0.83, 0.85, 0.9)
 NAMES: Final = tuple(sign.__name__ for sign in SIGNS)
@@ -47,7 +48,7 @@ STEPS: Final = 40
 
 def folders(scratch: Path) -> Iterator[tuple[str, Path, list[dict[str, Any]], Any]]:
     """The kind of each folder, its files, its questions, and the function that judges an answer."""
-    for kind in ("traps", "fresh"):
+    for kind in ("traps", "fresh", "unfitted"):
         for home in sorted((TRAPS.parent / kind).glob("*/files")):
             yield kind, home, rows_of(home.parent / "questions.jsonl"), found
     for name in (".", "second", "third", "fourth", "fifth"):
@@ -67,14 +68,21 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def ask(out: Path, only: Sequence[str]) -> None:
+def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
     """Ask every question, and write down each quotation: its confidence without signs, its signs, whether it is
     right."""
-    shown: dict[str, list[str]] = {}
+    shown: dict[str, dict[str, Any]] = {}
     later: dict[str, float] = {}
 
-    def noted(question: str, answer: str, passages: Sequence[Passage]) -> float:
-        shown[answer] = [sign.__name__ for sign in signs(question, answer, passages)]
+    def noted(
+        question: str,
+        answer: str,
+        passages: Sequence[Passage],
+        said: float | None = None,
+        read: float | None = None,
+    ) -> float:
+        names = [sign.__name__ for sign in signs(question, answer, passages)]
+        shown[answer] = {"signs": names, "reader": said, "read": read}
         return 1.0
 
     def doubted(otherwise: Otherwise) -> float:
@@ -89,7 +97,7 @@ def ask(out: Path, only: Sequence[str]) -> None:
         patch.object(verify, "QUOTED", 0.0),
     ):
         for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
-            if kind not in only:
+            if kind not in only or number % share[1] != share[0]:
                 continue
             made = Assistant(load_settings(store=str(Path(scratch) / f"store-{number}")))
             made.ingest([files])
@@ -102,27 +110,29 @@ def ask(out: Path, only: Sequence[str]) -> None:
                     continue
                 right = judge(row, response) == "right"
                 told = {"kind": kind, "folder": files.parent.name, "question": row["question"], "right": right}
-                told |= {"said": response["confidence"], "signs": shown[drafts[-1]]}
+                told |= {"said": response["confidence"], **shown[drafts[-1]]}
                 told |= {"later": later.get(drafts[-1])}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
 
 
 def arrays(rows: Sequence[dict[str, Any]]) -> tuple[Any, Any, Any]:
-    """The log odds before any sign, and the truth; a matrix of the signs, of the logarithm of the probability that no
-    later document changes the answer, and of ones."""
-    said = np.array([min(0.99, max(0.01, row["said"])) for row in rows])
+    """The log odds before any sign, and the truth; a matrix of the signs, of what both readings say,
+    of the logarithm of the probability that no later document changes the answer, and of ones."""
+    said = np.clip([row["said"] for row in rows], 1 - MOST, MOST)
+    reader = np.clip([row["reader"] for row in rows], 1 - MOST, MOST)
     kept = [0.0 if row["later"] is None else -np.logaddexp(0.0, row["later"]) for row in rows]
-    shown = np.array([[*(name in row["signs"] for name in NAMES), 0.0, 1.0] for row in rows], dtype=float)
-    shown[:, -2] = kept
-    return np.log(said / (1 - said)), shown, np.array([row["right"] for row in rows], dtype=float)
+    shown = np.array([[name in row["signs"] for name in NAMES] for row in rows], dtype=float)
+    read = np.array([row["read"] for row in rows])
+    columns = (np.log(reader / (1 - reader)), read, np.array(kept), np.ones(len(rows)))
+    return np.log(said / (1 - said)), np.column_stack([shown, *columns]), np.array([r["right"] for r in rows], float)
 
 
 def fitted(rows: Sequence[dict[str, Any]]) -> Any:
-    """The weights of the signs, of later documents, and of a quotation as such, by a logistic regression beside the log
-    odds."""
+    """The weights of the signs, of both readings, of later documents, and of a quotation as such, by a logistic
+    regression beside the log odds."""
     odds, shown, right = arrays(rows)
-    drawn = np.array([*(LACKING if name in LACKS else 0.0 for name in NAMES), 1.0, 0.0])
-    pull = np.array([*[PULL] * (len(NAMES) + 1), 0.01])
+    drawn = np.array([*(LACKING if name in LACKS else 0.0 for name in NAMES), 0.0, 0.0, 1.0, 0.0])
+    pull = np.array([*[PULL] * (len(NAMES) + 3), 0.01])
     weights = drawn.copy()
     for _ in range(STEPS):
         now = 1 / (1 + np.exp(-odds - shown @ weights))
@@ -133,8 +143,8 @@ def fitted(rows: Sequence[dict[str, Any]]) -> Any:
 
 def fit(rows: Sequence[dict[str, Any]]) -> None:
     """Print the weights, and how many quotations would be accepted with each folder left out of its own fit."""
-    rows = [row for row in rows if row["kind"] != "fresh"]
-    named = zip([*NAMES, "later", "alone"], fitted(rows), strict=True)
+    rows = [row for row in rows if row["kind"] != "unfitted"]
+    named = zip([*NAMES, "too sure", "read", "later", "alone"], fitted(rows), strict=True)
     print({name: round(float(weight), 2) for name, weight in named})
     odds, shown, _ = arrays(rows)
     places = [f"{row['kind']} {row['folder']}" for row in rows]
@@ -149,7 +159,7 @@ def fit(rows: Sequence[dict[str, Any]]) -> None:
 def table(rows: Sequence[dict[str, Any]]) -> None:
     """Print of each kind how many quotations are accepted, and how many of these are right."""
     odds, shown, _ = arrays(rows)
-    weights = np.array([*SIGNS.values(), WEIGHT, ALONE])
+    weights = np.array([*SIGNS.values(), TOO_SURE, READ, WEIGHT, ALONE])
     now = 1 / (1 + np.exp(-odds - shown @ weights))
     printed(rows, {"as it ships": (now, THRESHOLD), "without signs": (1 / (1 + np.exp(-odds)), THRESHOLD)})
 
@@ -179,13 +189,17 @@ def main() -> None:
     asking = verbs.add_parser("ask", help="ask every question, without a model")
     asking.add_argument("--out", type=Path, required=True)
     asking.add_argument("--only", choices=KINDS, action="append")
+    asking.add_argument("--share", default="0/1", help="which of how many shares of the folders")
     for verb in (table, fit):
         verbs.add_parser(verb.__name__, help=verb.__doc__).add_argument("rows", type=Path)
     options = parser.parse_args()
     if options.verb == "ask":
-        ask(options.out, options.only or KINDS)
+        number, _, count = options.share.partition("/")
+        ask(options.out, options.only or KINDS, (int(number), int(count)))
     else:
-        (table if options.verb == "table" else fit)(rows_of(options.rows))
+        # Where the second reading says nothing, the signs count alone.
+        rows = [row for row in rows_of(options.rows) if row["read"] is not None]
+        (table if options.verb == "table" else fit)(rows)
 
 
 if __name__ == "__main__":

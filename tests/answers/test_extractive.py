@@ -1,12 +1,14 @@
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.ranking import AnswerRanker
+from cragraph.models.cache import LRU
 from cragraph.models.embeddings import EmbeddedEncoder
-from cragraph.models.reader import Reader
+from cragraph.models.reader import Key, Reader
 from cragraph.passages import as_passages
 from cragraph.protocols import Brief, Notes
 from cragraph.types import IDK, Verdict
@@ -47,6 +49,29 @@ def failed(answer: str, text: str) -> Verdict:
         reasoning="",
         judge="fake",
     )
+
+
+def test_a_second_reading_puts_the_sentence_first_that_answers_in_its_place() -> None:
+    text = "The kiln is fired by Ola on Mondays. Ola and Per fire the kiln together when it is large."
+    read: list[Sequence[Key]] = []
+
+    def rereads(keys: Sequence[Key]) -> list[float]:
+        read.append(keys)
+        return [9.0 if "together" in claim else -9.0 for claim, _, _ in keys]
+
+    first, failing = ({"rereads": one} for one in (rereads, lambda keys: 1 / 0))
+    ranker = AnswerRanker(Reader(threads=1), EmbeddedEncoder(threads=1))
+    passages = as_passages([{"text": text, "source": "kiln.md"}])
+    before, after, failed = (
+        replace(ranker, known=LRU(2), **more)("Who fires the kiln?", passages) for more in ({}, first, failing)
+    )
+    assert "together" not in before.scored[0].candidate.text
+    assert "together" in after.scored[0].candidate.text
+    assert [(claim.partition("? ")[2] in text, heading, around) for claim, heading, around in read[0]] == [
+        (True, "kiln", text)
+    ] * 2
+    assert failed.scored == before.scored
+    assert "second reading failed" in failed.degraded
 
 
 @pytest.mark.parametrize(("question", "answer"), cases("answers/extractive", "it quotes the sentence"))

@@ -1,12 +1,15 @@
 """The signs of a quotation that answers something else, or no longer holds."""
 
+from functools import partial
 from math import exp
 from pathlib import Path
 
 import pytest
 
 from cragraph import load_settings
-from cragraph.answers.quotations import ALONE, ratio_of_quotation, signs
+from cragraph.answers.quotations import UNREAD, ratio_of_quotation, readings, signs
+from cragraph.errors import WeightsError
+from cragraph.models.reader import QuotationReader
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from tests.support.cases import cases
@@ -32,7 +35,26 @@ def test_a_quotation_shows_signs_of_what_its_reader_does_not_see(
 ) -> None:
     found = [sign.__name__ for sign in signs(question, quotation, PASSAGES[given])]
     assert sorted(found) == sorted(shown)
-    assert (ratio_of_quotation(question, quotation, PASSAGES[given]) < exp(ALONE) - 1e-9) is bool(shown)
+    assert (ratio_of_quotation(question, quotation, PASSAGES[given]) < exp(UNREAD) - 1e-9) is bool(shown)
+
+
+def test_a_second_reading_counts_and_takes_back_what_the_first_is_too_sure_of() -> None:
+    given = ("What is in the till?", "The till starts with a float of £40. [1]", TILL)
+    ratio = partial(ratio_of_quotation, *given)
+    assert ratio(0.8, 3.0) > ratio(0.8, 0.0) > ratio(0.8, -3.0)
+    assert ratio(0.98, 0.0) < ratio(0.5, 0.0)
+    odds = {said: said / (1 - said) * ratio(said, 0.0) for said in (0.5, 0.98)}
+    assert odds[0.5] < odds[0.98]
+
+
+def test_the_second_reading_has_the_sentences_around_the_quotation_under_the_name_of_its_document() -> None:
+    text = "Keys hang by the door. " + "The till starts with a float of £40. It is counted at night. " + "Filler. " * 90
+    [read] = readings("what is in the till", "The till starts with a float of £40. [1]", as_passages(
+        [{"text": text, "source": "shop-rules_2023.md", "metadata": {"heading": "Shop > Till"}}]
+    ))  # fmt: skip
+    assert read[:2] == ("what is in the till? The till starts with a float of £40.", "shop rules 2023: Shop > Till")
+    assert read[2].startswith("Keys hang by the door. The till")
+    assert len(read[2]) < 400
 
 
 def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: Path) -> None:
@@ -45,8 +67,8 @@ def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: P
         "Present: Ada Bell, Tom Ray.\n\n1. The press was mended.\n\n2. **Picking.** Ada suggested 10 kg a household."
     )
     shown = []
-    for ruled, agreed in ("9 May 2022", "18 November 2024"), ("18 November 2024", "9 May 2022"):
-        home = tmp_path / ruled
+    for ruled, agreed in ("9 May 2022", "18 November 2024"), ("", "9 May 2022"), ("18 November 2024", "9 May 2022"):
+        home = tmp_path / (ruled or "undated")
         home.mkdir()
         (home / "handbook.md").write_text(f"# Handbook\n\n{ruled}\n\n{rule}\n", encoding="utf-8")
         (home / "minutes.md").write_text(f"# Committee, {agreed}\n\n{before} {new}\n", encoding="utf-8")
@@ -54,8 +76,27 @@ def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: P
         made.ingest([home / "handbook.md", home / "minutes.md"])
         *_, done = made.ask("How much fruit can my family pick for the kitchen?", context={"max_crag_attempts": 0})
         response = done.response
-        shown.append((response["confidence"], [one for one in response["issues"] if "later document" in one]))
-    [(first, told), (second, untold)] = shown
-    assert first < second
+        shown.append((response["confidence"], [one for one in response["issues"] if "document may say" in one]))
+    [(first, told), (undated, told_of_undated), (newest, untold)] = shown
+    assert max(first, undated) < newest
     assert untold == []
-    assert [one.partition("“")[2].partition("”")[0] for one in told] == [new]
+    assert [one.partition("“")[2].partition("”")[0] for one in (*told, *told_of_undated)] == [new, new]
+    assert told_of_undated[0].startswith("A dated document")
+
+
+def test_without_the_weights_of_the_second_reading_the_first_one_counts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shed.md").write_text(
+        "# Shed\n\nThe shed is locked at dusk. Ladders hang on the left.\n", encoding="utf-8"
+    )
+
+    def missing(*_: object) -> list[float]:
+        raise WeightsError("quotations.onnx is missing; install cragraph again.")
+
+    monkeypatch.setattr(QuotationReader, "answers", missing)
+    made = Assistant(load_settings(store=str(tmp_path / "store")))
+    made.ingest([tmp_path / "shed.md"])
+    *_, done = made.ask("Where do the ladders hang?", context={"max_crag_attempts": 0})
+    assert "Ladders hang on the left." in done.response["answer"]
+    assert [one for one in done.response["degraded"] if "second reading" in one and "quotations.onnx is missing" in one]

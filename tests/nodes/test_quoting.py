@@ -1,12 +1,11 @@
 """Where a chat model's answer is not accepted, what the passages say is verified before anything is searched again."""
 
-from math import exp
 from typing import Any
 
 import pytest
 
 from cragraph import Context, create_graph, load_settings
-from cragraph.answers.quotations import ALONE
+from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.build import Parts
 from cragraph.graph.state import State
 from cragraph.loop import acts_of
@@ -61,9 +60,10 @@ def test_a_quotation_that_is_likelier_right_than_what_the_model_would_write_need
     ("said", "more"), [("Dogs are welcome, yes. [1]", True), (NO_DOGS, False), ("I don't know", False)]
 )
 def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str, said: str, more: bool) -> None:
-    seen: list[float] = []
-    with OllamaServer(said, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
-        parts = Parts(load_settings(store=None, model="ollama:llama3.2", ollama_host=server.url))
+    def ratio(**chosen: Any) -> float:
+        """The ratio that the quotation is verified with."""
+        seen: list[float] = []
+        parts = Parts(load_settings(store=None, **chosen))
         verifier = parts.verifier
 
         def noted(*given: Any, **options: Any) -> Any:
@@ -72,12 +72,16 @@ def test_what_the_model_answers_is_evidence_on_the_quotation_beside_it(size: str
 
         parts.__dict__["verifier"] = noted
         strict = Context(judge="encoder", confidence_threshold=0.999, max_crag_attempts=0).resolved()
-        state = State(question=DOGS, held=as_passages(PASSAGES))
+        by = {} if chosen else {"generator": ExtractiveGenerator.name}
+        state = State(question=DOGS, held=as_passages(PASSAGES), models=by)
         for name in ("generate", "verify"):
             for field, value in acts_of(parts)[name](state, strict, Notes()).items():
                 setattr(state, field, value)
-    beside = seen[-1]
-    alone = exp(ALONE)  # the ratio of any quotation, whatever a model says
+        return seen[-1]
+
+    with OllamaServer(said, models={"llama3.2": ModelInfo(parameter_size=size)}) as server:
+        beside = ratio(model="ollama:llama3.2", ollama_host=server.url)
+    alone = ratio()
     assert (beside > alone) is more
     assert beside != alone
 

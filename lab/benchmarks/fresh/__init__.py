@@ -1,4 +1,2 @@
-"""Folders like those of `lab.benchmarks.traps`, asked for the first time by the version that ships or one just before.
-
-Nothing is fitted on them, and no fault that they showed was mended before they were counted.
-"""
+"""Folders like those of `lab.benchmarks.traps`, on which earlier versions were measured before anything was fitted on
+them."""
