@@ -4,10 +4,10 @@ import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import onnx
@@ -86,6 +86,20 @@ class Rows:
                 pool = pool[rows:]
             every.extend(here[i] for i in rng.permutation(len(here)))
         return every
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded rows: ids, types and mask are (rows, length); labels (rows,)."""
+
+    ids: Tensor
+    types: Tensor
+    mask: Tensor
+    labels: Tensor
+
+    def to(self, device: torch.device) -> Self:
+        """The same on a device."""
+        return type(self)(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 def reading(device: torch.device) -> torch.autocast:

@@ -1,6 +1,6 @@
 """What reads claims: a head for the claim and one for each of its words; the rows they learn from, and the loss."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,18 +20,10 @@ UNSUPPORTED_WORD_WEIGHT = 3.0
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Padded rows: ids, types and mask are (rows, length); labels (rows,); tags (rows, length)."""
+class Batch(learning.Batch):
+    """Padded rows with their tags, (rows, length)."""
 
-    ids: Tensor
-    types: Tensor
-    mask: Tensor
-    labels: Tensor
     tags: Tensor
-
-    def to(self, device: torch.device) -> "Batch":
-        """The same on a device."""
-        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 class Rows(learning.Rows):

@@ -12,7 +12,7 @@ of the judge's head goes on itself. At the end RUN/aside.json says how well what
 import json
 import math
 from argparse import Namespace
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -90,18 +90,10 @@ def log_odds(claim: Tensor, answering: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Padded rows: ids, types and mask are (rows, length); labels and answering (rows,)."""
+class Batch(learning.Batch):
+    """Padded rows, and which of them ask whether a quotation answers, (rows,)."""
 
-    ids: Tensor
-    types: Tensor
-    mask: Tensor
-    labels: Tensor
     answering: Tensor
-
-    def to(self, device: torch.device) -> "Batch":
-        """The same on a device."""
-        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 class Rows(learning.Rows):
