@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 DOUBTED: Final = 0.6
 """Probability at most of a figure whose table, column or rows the question does not name."""
+ELSEWHERE: Final = "A text of another file than {name} is nearest to the question."
+"""A doubt about a figure that was read from words: of those accepted over folders of letters and minutes nine of ten
+were meant whose table was nearest, and one of eight others."""
 SHORT: Final = 12  # rows of a table at most that a capable model reads instead of writing a query over it
 NAME: Final = "computed"  # names of writer and judge of such an answer
 
@@ -78,7 +81,9 @@ class Compute:
         if probability < FLOOR or len(best.doubts) > 1:
             return None
         notes.ran("generator", NAME)
-        if doubts := [*made.get("doubts", ()), *best.doubts]:
+        aside = not plan.reading and bool(state.held) and state.held[0]["source"] != best.table.source
+        elsewhere = [ELSEWHERE.format(name=best.table.name)] if aside else []
+        if doubts := [*made.get("doubts", ()), *best.doubts, *elsewhere]:
             made["doubts"] = doubts
             probability = min(probability, DOUBTED)
         return {**made, "probability": round(min(probability, made["probability"]), 4)}

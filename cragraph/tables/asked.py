@@ -95,8 +95,18 @@ ASKS: Final = {kind: frozenset(map(stem, words.split())) for kind, words in LEXI
 """Words of a question that mean a column of a dimension without naming it."""
 UNSPECIFIC: Final = frozenset(map(stem, [*words_of("said_of_anything"), *words_of("said_when_computing")]))
 GENERIC: Final = frozenset(map(stem, words_of("counted_of_anything")))
-ALLOWED: Final = re.compile(r"\bhow many\b[^?]{0,40}\b(?:may|can|could|must|should)\b")
-"""A number that is allowed or possible, which no rows are."""
+ALLOWED: Final = re.compile(
+    r"\bhow many\b[^?]{0,40}\b"
+    r"(?:(?P<certain>(?<!in )(?<!of )may(?! \d)|must|should|can (?:i|we|you|one|they))|can|could)\b"
+)
+"""A number that is allowed, which no rows are; or possible: "how many things could not be mended" has rows."""
+A_LIMIT: Final = re.compile(
+    r"\b(?:most|least|maximum|minimum|max|min)\b[^?]*\b(?:i|we|you|one|they|he|she|members?) "
+    r"(?:can|may|could|must|should)\b"
+)
+"""What is allowed or possible at most, which no row is."""
+PRICED: Final = re.compile(r"^(?!which).*\b(?:cost|price|charge|fee|pay|(?:go(?:es)?|went|sells?|sold) for)\b")
+"""A question for a price."""
 ALL_THERE_ARE: Final = re.compile(
     r"\b(?:are|were) there\b|\b(?:do|did) we have\b|\bhave we (?:got|had)\b|\b(?:are|were) listed\b"
 )
@@ -105,6 +115,8 @@ QUANTITY: Final = frozenset(map(stem, words_of("quantity_columns")))
 LIMITS: Final = frozenset(map(stem, words_of("limit_columns")))
 PERIOD: Final = frozenset(map(stem, words_of("period_columns")))
 PLAIN: Final = frozenset(map(stem, words_of("plain_prices")))
+PRICES: Final = frozenset(map(stem, words_of("price_columns")))
+LISTS_PRICES: Final = PLAIN | frozenset(map(stem, words_of("price_lists")))
 
 
 QUALIFIES: Final = frozenset(words_of("qualifies"))

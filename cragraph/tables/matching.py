@@ -19,6 +19,7 @@ from cragraph.tables.asked import (
     GROWS,
     IS_YEAR,
     LIMITS,
+    LISTS_PRICES,
     PERIOD,
     PLAIN,
     QUALIFIES,
@@ -147,6 +148,9 @@ class Matching:
                 groups.append(NamedColumn(condition, tokens, not whole, len(values) > 1 and not whole))
         if len(groups) < 2:
             return groups
+        beside = ((one, other) for one in groups for other in groups if any(n + 1 in other.tokens for n in one.tokens))
+        if any(one.partial and other.partial for one, other in beside):
+            return groups[:1]  # "autumn 2025" is one phrase, and neither "autumn 2024" nor "spring 2025"
         # "July and August together" means both.
         tokens = frozenset(n for one in groups for n in one.tokens)
         condition = {**groups[0].condition, "values": [v for one in groups for v in one.condition["values"]]}
@@ -403,6 +407,22 @@ class Matching:
     def is_row_name(self, head: Sequence[Token]) -> bool:
         """Whether the counted thing is the name of the column that labels the rows."""
         return any(token.stem in self.label_words for token in head)
+
+    def has_a_row_each(self, head: Sequence[Token]) -> bool:
+        """Whether each counted thing has one row: a list of loans has some members twice."""
+        names = [
+            name for name in self.table.labels if words_of_column(self.table.columns[name]) & {t.stem for t in head}
+        ]
+        return any(self.table.columns[name].distinct == self.table.size for name in names)
+
+    def rows_are_others(self, counted: set[str]) -> bool:
+        """Whether rows are other things than the counted ones, by the file's name: "book-loans.csv" has loans, and a
+        list of ticket prices has no tickets."""
+        words = re.split(r"[\W_\d]+", self.table.filename.rpartition(".")[0].casefold())
+        things = [stem(word) for word in words if word and word not in MONTHS and stem(word) not in LISTS | PERIOD]
+        if not things or things[-1] in counted:
+            return False
+        return bool(LISTS_PRICES & set(things)) or not counted & self.label_words
 
     def rows_are_periods(self) -> bool:
         """Whether a row sums up a period, rather than being one event."""

@@ -22,13 +22,16 @@ from cragraph.language.questions import split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, stem, weight
 from cragraph.tables.asked import (
+    A_LIMIT,
     ALL_THERE_ARE,
     ALLOWED,
     GENERIC,
     GROWS,
     IS_YEAR,
     LIMITS,
-    PLAIN,
+    LISTS_PRICES,
+    PRICED,
+    PRICES,
     QUANTITY,
     TOP,
     TWO_FOLD,
@@ -219,6 +222,9 @@ class _Over(Matching):
             return None
         flagged = self.flags(self.every - used)
         conditions, periods = [*named, *flagged], self.rows_are_periods()
+        allowed = ALLOWED.search(asked.lower)
+        if allowed and allowed["certain"] and asked.compared is None:
+            return None
         if asked.compared is None and not self.is_row_name(head):
             # "How many birds were counted in spring": rows are species, and a column says how many.
             measured = None
@@ -245,7 +251,8 @@ class _Over(Matching):
         if any(self._names_one_row(one) for one in named):
             return None
         there_are = ALL_THERE_ARE.search(asked.lower) is not None and not periods
-        every = subject and (asked.total or named_so or there_are) and not ALLOWED.search(asked.lower)
+        of_others = named_so and not self.has_a_row_each(head)
+        every = subject and not (of_others or allowed) and (asked.total or named_so or there_are)
         if not conditions and not every:
             return None
         if (
@@ -520,7 +527,12 @@ class _Over(Matching):
             "relative": float(self.asked.relative and not self.asked.years),
             "adjusted": float(words.get("adjusted", False)),
         }
-        doubts = (*self._doubts(left | meant, features, columns, named), *self._doubts_of_sum(query, columns))
+        doubts = (
+            *self._doubts(left | meant, features, columns, named),
+            *self._doubts_of_sum(query, columns),
+            *self._doubts_of_rows(used, named),
+            *self._doubts_of_kind(query, columns, named),
+        )
         return TableReading(query, probability_of(features), features, self.table, doubts)
 
     def _doubts(
@@ -569,12 +581,44 @@ class _Over(Matching):
         if query["operation"] != "sum":
             return
         name = re.sub(r"[\W_]+", " ", self.table.name)
-        priced = bool(PLAIN & set(content_words(name))) and any("money" in dimensions_of(c.column) for c in columns)
+        is_list = bool(LISTS_PRICES & set(content_words(name)))
+        priced = any(
+            (is_list and "money" in dimensions_of(c.column)) or words_of_column(c.column) & PRICES for c in columns
+        )
         if priced and not query["where"]:
             yield f"{self.table.name} lists prices, which nobody pays all together."
         heads = " ".join([name, *(one.column.name for one in columns)])
         if _PLANS.search(heads) and not _PLANS.search(self.asked.text):
             yield f"{self.table.name} says what was planned."
+
+    def _doubts_of_rows(self, used: Tokens, named: Sequence[NamedColumn]) -> Iterator[str]:
+        """Reasons not to accept a figure over some named rows: a word that else says nothing may name one more, as
+        "one single sub" means the row "Single member"."""
+        own = {one.condition["column"]: {*one.condition["values"]} for one in named if one.condition["test"] == "="}
+        for name in own.keys() & {*self.table.labels}:
+            known = self._values(self.table.columns[name])
+            for n in sorted(self.every - used):
+                meant = [value for value, words in known.items() if self.at[n].stem in words]
+                if len(meant) == 1 and meant[0] not in own[name] and not self.at[n].light:
+                    yield f"“{self.at[n].text}” may mean “{meant[0]}”, which is left out."
+
+    def _doubts_of_kind(self, query: Query, columns: Sequence[Chosen], named: Sequence[NamedColumn]) -> Iterator[str]:
+        """Reasons not to accept a figure of another kind: a count of rows with a remark, the price of the longest."""
+        if query["operation"] == "count":
+            heads = {n for n, token in self.at.items() if token in self.asked.counted}
+            if not query["where"] and self.rows_are_others({self.at[n].stem for n in heads}):
+                yield f"The rows of {self.table.name} are not what is counted."
+            for column in (self.table.columns[one.condition["column"]] for one in named if heads & one.tokens):
+                blank = [place for place, value in enumerate(column.values) if not value]
+                if 2 * np.isin(column.codes, blank).sum() > self.table.size:
+                    yield f"{column.name} is a remark on some rows, and does not say what they are."
+        if query["operation"] in ("largest", "smallest"):
+            if A_LIMIT.search(self.asked.lower):
+                yield "The question asks what is possible or allowed, which no row is."
+            priced = [c.name for c in self.figures if "money" in dimensions_of(c)]
+            others = [one.column.name for one in columns if one.column.name not in priced]
+            if PRICED.search(self.asked.lower) and priced and others:
+                yield f"The question asks for a price, and {others[0]} is none."
 
     def _telling(self, named: Sequence[NamedColumn], columns: Sequence[Chosen]) -> bool:
         """Whether the question has words specific to this table: a name, a heading, its title."""

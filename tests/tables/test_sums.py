@@ -33,3 +33,25 @@ def test_a_row_that_words_alone_look_up_is_not_accepted_where_the_reader_sees_no
     }
     assert "rack 2" in ends["Where is the Heron?"]["answer"]
     assert not ends["Where does Imran live?"]["accepted"]
+
+
+def test_a_figure_is_not_accepted_where_a_text_is_nearer_to_the_question_than_its_table(tmp_path: Path) -> None:
+    rows = "Thing,Lender,Worth (£)\nTent,Ida,120\nTable,Tom,45\nUrn,Una,60\n"
+    report = (
+        "# Open day, 3 May 2025\n\nWhat was the worth of all the open day loans in total? Nobody has added them up, "
+        "but the loans were worth it.\n"
+    )
+    shown = []
+    for beside in False, True:
+        home = tmp_path / str(beside)
+        home.mkdir()
+        (home / "open-day-loans.csv").write_text(rows, encoding="utf-8")
+        if beside:
+            (home / "report.md").write_text(report, encoding="utf-8")
+        assistant = Assistant(load_settings(store=str(home / "store")))
+        assistant.ingest([*home.glob("*.*")])
+        question = "What was the worth of the open day loans in total?"
+        response = [event for event in assistant.ask(question) if event.kind == "done"][-1].response
+        told = [issue for issue in response["issues"] if "is nearest to the question" in issue]
+        shown.append((response["computed"]["value"], response["accepted"], len(told)))
+    assert shown == [("225", True, 0), ("225", False, 1)]
