@@ -206,7 +206,11 @@ _ALONE: Final = re.compile(
     r"|[ \t]*\*\*[^*\n]+\*\*:?[ \t]*$|[ \t]*__[^_\n]+__:?[ \t]*$"  # bold line as a heading
     r"|[ \t]*[-=_*~]{3,}[ \t]*$"  # rule or underline
 )
-STAMP: Final = re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ")  # of a log's line
+STAMP: Final = re.compile(
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    r"|\[?\d{1,2}(?:([./-])\d{1,2}\1| [A-Z][a-z]{2,8},? )\d{2,4},? \d{1,2}[:.]\d\d\b"
+)
+"""What a line of a log or a message of a chat begins with."""
 _ROW: Final = re.compile(r"[ \t]*\||[^|\n]*[^|\s][ \t]\|[ \t][^|\n]*\|")
 _FIELD: Final = r"[^\W\d_][^;:|\n]{0,40}: [^;|\n]+"
 _FIELDS: Final = re.compile(rf"[ \t]*{_FIELD}(?:(?:;|[ \t]\|)[ \t]{_FIELD})+$")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cragraph.answers.ranking import clause_named
+from cragraph.answers.clauses import clause_named
 from cragraph.language.questions import read_question
 from cragraph.passages import as_passages
 from tests.support.cases import cases

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cragraph import load_settings
-from cragraph.answers.quotations import UNREAD, ratio_of_quotation, readings, signs
+from cragraph.answers.later import corrects, sent, stretches
+from cragraph.answers.quotations import UNREAD, Quotation, ratio_of_quotation, readings, signs
 from cragraph.errors import WeightsError
 from cragraph.models.reader import QuotationReader
 from cragraph.passages import as_passages
@@ -57,6 +58,10 @@ def test_the_second_reading_has_the_sentences_around_the_quotation_under_the_nam
     assert len(read[2]) < 400
 
 
+def test_a_text_of_no_document_is_not_read_a_second_time() -> None:
+    assert readings("what is in the till", "A float of £40. [1]", as_passages(["A float of £40."])) == []
+
+
 def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: Path) -> None:
     rule = (
         "**Keys.** The gate is locked at dusk by whoever leaves last.\n\n"
@@ -82,6 +87,51 @@ def test_a_later_document_that_says_otherwise_is_looked_for_and_told(tmp_path: P
     assert untold == []
     assert [one.partition("“")[2].partition("”")[0] for one in (*told, *told_of_undated)] == [new, new]
     assert told_of_undated[0].startswith("A dated document")
+
+
+def test_a_message_of_a_chat_has_its_own_date_and_an_item_of_its_own() -> None:
+    chat = (
+        "[3 Aug 2025, 18:02] Ada: press is mended, thanks Tom\n[5 Aug 2025, 09:15] Tom: gate key is with me now\n"
+        "21/08/2025, 19:30 - Ada: pickers can come from 7.30"
+    )
+    found = [(whole, sent(whole)) for whole, _ in stretches(chat)]
+    assert [date for _, date in found] == [(2025, 8, 3), (2025, 8, 5), (2025, 8, 21)]
+    assert found[1][0].endswith("gate key is with me now")
+    assert [*map(sent, ("12 to 14 may come at 10.30", "Room 4, 10:30: choir"))] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_correction"),
+    [
+        ("Correction to January: the quote was £460 and not £640.", True),
+        ("The bad swab was from the tank, not from the drain.", True),
+        ("it is 460 this time not 640, plumber says", True),
+        ("Not everybody likes the drain.", False),
+        ("Ring the plumber, not 14 days later.", False),
+        ("The stove was £90 and not £70.", False),
+    ],
+)
+def test_a_sentence_that_says_and_not_what_is_quoted_corrects_it(sentence: str, is_correction: bool) -> None:
+    quotation = Quotation("What did the plumber ask?", "The plumber asks £640 for the drain. [1]", TILL)
+    assert corrects(sentence, quotation) is is_correction
+
+
+def test_a_later_message_or_correction_takes_an_answer_back(tmp_path: Path) -> None:
+    rule = "# Picking days, 2 August 2025\n\nThe gate is opened to pickers at 9 in the morning. Bring a basket.\n"
+    chat = "Orchard chat\n\n[1 Aug 2025, 18:02] Ada: press is mended\n[{day} Aug 2025, 19:30] Tom: {said}\n"
+    later = "it is 7 and not 9 from tomorrow, too hot later"
+    shown = []
+    for day, said in (5, later), (1, later), (5, "three ladders are in the shed"):
+        home = tmp_path / f"{day}-{len(said)}"
+        home.mkdir()
+        (home / "days.md").write_text(rule, encoding="utf-8")
+        (home / "chat.txt").write_text(chat.format(day=day, said=said), encoding="utf-8")
+        made = Assistant(load_settings(store=str(home / "store")))
+        made.ingest([home / "days.md", home / "chat.txt"])
+        *_, done = made.ask("At what time in the morning are pickers let in?", context={"max_crag_attempts": 0})
+        told = [one for one in done.response["issues"] if "document may say" in one]
+        shown.append((done.response["accepted"], [one.partition("“")[2].partition("”")[0] for one in told]))
+    assert shown == [(False, [f"[5 Aug 2025, 19:30] Tom: {later}"]), (True, []), (True, [])]
 
 
 def test_without_the_weights_of_the_second_reading_the_first_one_counts_alone(

@@ -61,3 +61,12 @@ def test_a_sentence_is_not_split_again(text: str) -> None:
 def test_a_long_text_is_split_within_the_timeout_of_a_test(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     assert sentence_spans(text)[-1][1] <= len(text)
+
+
+@pytest.mark.parametrize(
+    "stamp", ["[5 Aug 2025, 19:30] ", "05/08/2025, 19:30 - ", "[5.8.25, 19:30:12] ", "2025-08-05 19:30 "]
+)
+def test_each_message_of_a_chat_is_a_sentence(stamp: str) -> None:
+    messages = [f"{stamp}Ada: the press is mended, thanks to Tom and his brother", f"{stamp}Tom: gate key is here"]
+    assert sentences("\n".join(messages)) == messages
+    assert sentences("We came at\n12 and went home.") == ["We came at\n12 and went home."]
