@@ -1,9 +1,11 @@
 """How often accepted quotations are right, without a model, over five kinds of folders; the weights of their signs.
 
+    python -m lab.benchmarks.quoted shipped --only unfitted
     python -m lab.benchmarks.quoted ask --out rows.jsonl
     python -m lab.benchmarks.quoted table rows.jsonl
     python -m lab.benchmarks.quoted fit rows.jsonl
 
+`shipped` asks every question as a user does, and counts what is accepted, shown and refused, figures of tables too.
 `traps` and `fresh` hold folders that were written to mislead, `unfitted` others of that kind, first asked when
 everything was fitted, `new_user` folders that were looked at while the reader was made, `blind` folders by others.
 `ask` (a part: `--only KIND`, `--share 0/2`) writes down each quotation with its confidence before any sign counts, the
@@ -16,6 +18,7 @@ import argparse
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -68,6 +71,34 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def shipped(only: Sequence[str], share: tuple[int, int] = (0, 1), named: Sequence[str] = ()) -> None:
+    """Ask every question of some kinds of folders (of those, the `named` ones), and print for each kind how many are
+    accepted, and right; answered rightly; wrong; and of accepted figures of tables how many are right."""
+    counts: dict[str, Counter[str]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
+            if kind not in only or number % share[1] != share[0] or (named and files.parent.name not in named):
+                continue
+            made, count = Assistant(load_settings(store=str(Path(scratch) / f"store-{number}"))), Counter[str]()
+            made.ingest([files])
+            for row in rows:
+                response = [event for event in made.ask(row["question"]) if event.kind == "done"][-1].response
+                right, shown = judge(row, response) == "right", not response["abstained"]
+                count["questions"] += 1
+                count["right"] += right and shown
+                count["wrong"] += shown and not right
+                for name in ("accepted", *(["figures"] if response["computed"] else [])):
+                    accepted = shown and bool(response["accepted"])
+                    count[name] += accepted
+                    count[f"{name} right"] += accepted and right
+            print(f"{kind}, {files.parent.name}: {count['accepted']}, {count['accepted right']}", flush=True)
+            counts[kind] = counts.get(kind, Counter()) + count
+    names = ("questions", "accepted", "accepted right", "right", "wrong", "figures", "figures right")
+    print(f"| | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
+    for kind, count in counts.items():
+        print(f"| {kind} | {' | '.join(str(count[name]) for name in names)} |")
+
+
 def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
     """Ask every question, and write down each quotation: its confidence without signs, its signs, whether it is
     right."""
@@ -110,6 +141,7 @@ def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None
                     continue
                 right = judge(row, response) == "right"
                 told = {"kind": kind, "folder": files.parent.name, "question": row["question"], "right": right}
+                told |= {"answer": drafts[-1], "has": row["answer"] is not None}
                 told |= {"said": response["confidence"], **shown[drafts[-1]]}
                 told |= {"later": later.get(drafts[-1])}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
@@ -186,16 +218,23 @@ def main() -> None:
     """Ask, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    asking = verbs.add_parser("ask", help="ask every question, without a model")
+    asking = verbs.add_parser("ask", help="ask every question, without a model, and write each quotation down")
     asking.add_argument("--out", type=Path, required=True)
-    asking.add_argument("--only", choices=KINDS, action="append")
-    asking.add_argument("--share", default="0/1", help="which of how many shares of the folders")
+    counting = verbs.add_parser("shipped", help="ask every question, and count what is accepted")
+    counting.add_argument("--folder", action="append", default=[], help="only folders of this name")
+    for asks in (asking, counting):
+        asks.add_argument("--only", choices=KINDS, action="append")
+        asks.add_argument("--share", default="0/1", help="which of how many shares of the folders")
     for verb in (table, fit):
         verbs.add_parser(verb.__name__, help=verb.__doc__).add_argument("rows", type=Path)
     options = parser.parse_args()
-    if options.verb == "ask":
+    if options.verb in ("ask", "shipped"):
         number, _, count = options.share.partition("/")
-        ask(options.out, options.only or KINDS, (int(number), int(count)))
+        only, share = options.only or KINDS, (int(number), int(count))
+        if options.verb == "ask":
+            ask(options.out, only, share)
+        else:
+            shipped(only, share, options.folder)
     else:
         # Where the second reading says nothing, the signs count alone.
         rows = [row for row in rows_of(options.rows) if row["read"] is not None]
