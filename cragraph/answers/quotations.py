@@ -215,9 +215,8 @@ MOST: Final = 0.99  # the reader's probability is clamped to this and 1 less thi
 UNREAD: Final = -0.7
 """The weight of a quotation as such, where only its signs are known."""
 ALONE: Final = -0.89
-"""The same beside the second reading: 1.44 less than what is fitted, so that nearly nine of ten accepted answers are
-right over folders that nobody looked at, too. A lower line accepts half as many there, and hardly more of them are
-right."""
+"""The same beside the second reading: 1.44 less than what is fitted, because fewer are right over folders on which
+nothing was fitted. A still lower line accepted fewer there, and no larger share of them was right."""
 TOO_SURE: Final = -0.43
 """What is added to the log odds of the reader's probability for each of them."""
 READ: Final = 0.29
