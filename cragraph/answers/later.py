@@ -120,8 +120,9 @@ class LaterSearch:
             for passage in self.retriever([query], FOUND, Notes(), where=where):
                 if document_of(passage) in own or not _of_years(passage, years):
                     continue
+                written = dated(passage)
                 for whole, sentence in stretches(passage["text"]):
-                    is_later = (sent(whole) or dated(passage)) > last
+                    is_later = (sent(whole) or written) > last
                     if is_later and whole not in known and sentence not in quote:
                         known.add(whole)
                         yield passage, whole, sentence
