@@ -31,10 +31,9 @@ NEAR: Final = 250  # characters of a paragraph up to the sentence that are read 
 LABEL: Final = 30  # characters of a first sentence that only says what a paragraph is about
 ALIKE: Final = 1.0  # log odds within which the first of two stretches is told
 LONGEST: Final = 500  # characters of a stretch
-WEIGHT: Final = 2.0
+WEIGHT: Final = 1.5
 """How many times the network's probability that nothing changed multiplies the odds. Fitted with the signs of
-`cragraph.answers.quotations` it is 1.0; at 2.0 fewer are accepted, and a larger share of them is right over the 32
-folders by which it was chosen."""
+`cragraph.answers.quotations` it is 0.9; above it a larger share of what is accepted is right."""
 CORRECTS: Final = 4.0  # log odds that are added for "460 and not 640", where the quotation has 640
 TOLD: Final = 0.0  # log odds from which a sentence is told
 SAYS: Final = "A {later} document may say otherwise: “{quote}” ({filename})."

@@ -214,12 +214,12 @@ BEGINNING: Final = 4  # words of a quotation of several sentences by which its p
 MOST: Final = 0.99  # the reader's probability is clamped to this and 1 less this
 UNREAD: Final = -0.7
 """The weight of a quotation as such, where only its signs are known."""
-ALONE: Final = -0.89
-"""The same beside the second reading: 1.44 less than what is fitted, because fewer are right over folders on which
-nothing was fitted. A still lower line accepted fewer there, and no larger share of them was right."""
-TOO_SURE: Final = -0.43
+ALONE: Final = -0.8
+"""The same beside the second reading: 1.45 less than what is fitted, because fewer are right over folders on which
+nothing was fitted."""
+TOO_SURE: Final = -0.53
 """What is added to the log odds of the reader's probability for each of them."""
-READ: Final = 0.29
+READ: Final = 0.45
 """The weight of the log odds of the second reading."""
 SIGNS: Final[Mapping[Callable[[Quotation], bool], float]] = {
     without_figure: -1.29, of_another: -0.62, without_name: -1.05, elsewhere: -0.55, reported: -1.22,

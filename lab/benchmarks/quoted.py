@@ -141,7 +141,7 @@ def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None
                     continue
                 right = judge(row, response) == "right"
                 told = {"kind": kind, "folder": files.parent.name, "question": row["question"], "right": right}
-                told |= {"answer": drafts[-1], "has": row["answer"] is not None}
+                told |= {"answer": drafts[-1]}
                 told |= {"said": response["confidence"], **shown[drafts[-1]]}
                 told |= {"later": later.get(drafts[-1])}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")

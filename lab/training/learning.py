@@ -102,11 +102,15 @@ class Batch:
         return type(self)(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
+def halves(device: torch.device) -> bool:
+    """Whether to read in bfloat16: on a GPU, and on processors that have it; made up by software, it takes twenty times
+    as long."""
+    return device.type == "cuda" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
 def reading(device: torch.device) -> torch.autocast:
-    """The precision to read in: bfloat16 on a GPU and on processors that have it, else whole; made up by software, it
-    takes twenty times as long."""
-    has = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return torch.autocast(device.type, torch.bfloat16, enabled=bool(has))
+    """The precision to read in: bfloat16, or whole."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=halves(device))
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,16 @@ class Schedule:
         return self.peak * max(0.0, min(1.0, (seen + 1) / self.warmup, (self.rows - seen) / self.decay))
 
 
-def options(description: str | None, rows: int, decay: int, seed: int, peak: float, frozen: int) -> argparse.Namespace:
-    """The command line of a training run, with its own defaults."""
+def options(
+    description: str | None,
+    rows: int,
+    decay: int,
+    seed: int,
+    peak: float,
+    frozen: int,
+    more: Callable[[argparse.ArgumentParser], object] = lambda parser: None,
+) -> argparse.Namespace:
+    """The command line of a training run, with its own defaults; `more` adds options of its own."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--trunk", type=Path, required=True, help="folder of the weights to start from")
@@ -138,6 +150,7 @@ def options(description: str | None, rows: int, decay: int, seed: int, peak: flo
     parser.add_argument("--batch", type=int, default=1, help="how many times as many pieces are in a batch")
     parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--save-every", type=float, default=120.0, help="seconds between checkpoints")
+    more(parser)
     return parser.parse_args()
 
 

@@ -3,8 +3,9 @@
 Three kinds: the folders and texts of `lab.training.reading`, and the folders of `folders/`, which were written to
 mislead. Of those each line of `questions.jsonl` is a question with `line`, the sentences or rows that answer it (none
 for a sum, or where nothing answers), `old`, the sentence that answered it before a later paper changed it, and
-`beside`, a later sentence that only seems to change it. Quotations near a question that do not answer it are the other
-rows; what once answered it is none of them.
+`beside`, a later sentence that only seems to change it. Some have `near`, what a careless reader would give as the
+answer, and `doubt`, why nothing is learned from a question. Quotations near a question that do not answer it are the
+other rows, those of `near` before all; what once answered it is none of them.
 """
 
 import json
@@ -159,7 +160,7 @@ def misleading(rng: Random) -> Iterator[Example]:
             made = Assistant(load_settings(store=f"{scratch}/store"))
             made.ingest([home / "files"])
             lines = (home / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-            asked = [json.loads(line) for line in lines]
+            asked = [row for row in map(json.loads, lines) if not row.get("doubt")]
             found: dict[tuple[str, str], Passage] = {}
             for row in asked:
                 for passage in made.parts.retriever([row["question"]], 30, Notes()):
@@ -196,6 +197,8 @@ def _of_misleading(pool: Pool, asked: Sequence[dict[str, Any]], group: str, rng:
 
         typed_as = typed(row["question"], rng) if rng.random() < 1 / 2 else row["question"]
         others = [n for n in pool.nearest(row["question"]) if seems(n)]
+        careless = {n for n in others if is_line(n, row.get("near", []))}
+        others.sort(key=lambda n, first=careless: n not in first)  # the others stay in their order
         yield from pool.rows(row["question"], typed_as, right, others, OF_MISLEADING[0], group, rng)
 
         def later(

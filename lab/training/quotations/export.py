@@ -26,7 +26,7 @@ SHARED = 4096
 """Bytes from which a constant is taken out of the other file."""
 MOST = 127
 """The largest code of a narrow layer's weight."""
-NAME, VERSION = "quotations", "2"
+NAME, VERSION = "quotations", "3"
 
 
 class Added(Drawing):

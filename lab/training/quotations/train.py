@@ -1,17 +1,20 @@
 """Train low-rank additions to the reading network, which read a question and a quotation with another text.
 
     python -m lab.training.quotations.train RUN --trunk FOLDER --start BASE --data ROWS [--rows 508000]
+        [--additions RUN --others 0.02 --frozen 4]
 
 FOLDER holds all-mpnet-base-v2, BASE the net.pt that `training.reading.restore` made of the weights that ship; ROWS gets
-the prepared pairs, if it has none. Two tasks are learned at once: that a quotation answers its question, from what
-stands around it, and that a later text changes the answer. The layers stay as they are: beside each linear layer two
-narrow ones are learned (Hu and others 2021, "LoRA: Low-rank adaptation of large language models"); only the last layer
-of the judge's head goes on itself. At the end RUN/aside.json says how well what was put aside is told apart.
+the prepared pairs, if it has none: of the folders that were written to mislead all, of the others a share.
+`--additions` is a run from whose additions this one goes on; those of the first `--frozen` layers stay as they are. Two
+tasks are learned at once: that a quotation answers its question, from what stands around it, and that a later text
+changes the answer. The layers stay as they are: beside each linear layer two narrow ones are learned (Hu and others
+2021, "LoRA: Low-rank adaptation of large language models"); only the last layer of the judge's head goes on itself. At
+the end RUN/aside.json says how well what was put aside is told apart.
 """
 
 import json
 import math
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -58,26 +61,48 @@ class Added(nn.Module):
         self.base = base
         self.narrow = nn.Parameter(torch.randn(rank, base.in_features) / math.sqrt(base.in_features))
         self.wide = nn.Parameter(torch.zeros(base.out_features, rank))
+        self.settled = False
+
+    def settle(self) -> None:
+        """Take the additions into the layer that they stand beside: they learn no more."""
+        self.base.weight.add_(self.wide @ self.narrow)
+        self.settled = True
 
     def forward(self, x: Tensor) -> Tensor:
         """The sum of both."""
-        return F.linear(F.linear(x, self.narrow), self.wide) + self.base(x)
+        return self.base(x) if self.settled else F.linear(F.linear(x, self.narrow), self.wide) + self.base(x)
 
 
-def added(judge: GroundingNet) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """Put additions beside the linear layers, but the last; what is learned: the additions, and the last layer."""
+def added(judge: GroundingNet, frozen: int) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Put additions beside the linear layers, but the last; what is learned: the additions of all but the first
+    `frozen` layers, and the last layer."""
     judge.requires_grad_(False)
-    holders: list[tuple[nn.Module, str]] = [(judge, "mix")]
-    for layer in judge.trunk.net.encoder.layer:  # type: ignore[union-attr]
-        holders += [(layer.attention.attn, name) for name in "qkvo"]
-        holders += [(layer.intermediate, "dense"), (layer.output, "dense")]
-    for holder, name in holders:
-        setattr(holder, name, Added(getattr(holder, name)))
-    narrow = [p for module in judge.modules() if isinstance(module, Added) for p in (module.narrow, module.wide)]
+    holders: list[tuple[nn.Module, str, bool]] = [(judge, "mix", True)]
+    for number, layer in enumerate(judge.trunk.net.encoder.layer):  # type: ignore[arg-type]
+        linear = [(layer.attention.attn, name) for name in "qkvo"]
+        linear += [(layer.intermediate, "dense"), (layer.output, "dense")]
+        holders += [(holder, name, number >= frozen) for holder, name in linear]
+    narrow = []
+    for holder, name, learns in holders:
+        module = Added(getattr(holder, name)).requires_grad_(False)
+        setattr(holder, name, module)
+        narrow += [module.narrow, module.wide] if learns else []
     last = [*judge.claim.parameters()]
     for parameter in (*narrow, *last):
         parameter.requires_grad_(True)
     return narrow, last
+
+
+@torch.no_grad()
+def prepare_layers(judge: GroundingNet) -> None:
+    """Settle the additions that do not learn, and hold the layers beside the others in the precision they are read in:
+    cast once, and not for each batch."""
+    for module in judge.modules():
+        if isinstance(module, Added):
+            if not module.narrow.requires_grad:
+                module.settle()
+            if learning.halves(module.narrow.device):
+                module.base.to(torch.bfloat16)
 
 
 def log_odds(claim: Tensor, answering: Tensor) -> Tensor:
@@ -136,7 +161,8 @@ def tested(judge: GroundingNet, rows: Rows) -> dict[str, Any]:
     with torch.no_grad():
         for numbers in rows.batches(0, SEED):
             batch = rows.batch(numbers).to(device)
-            claim, _ = judge(batch.ids, batch.types, batch.mask)
+            with learning.reading(device):
+                claim, _ = judge(batch.ids, batch.types, batch.mask)
             said.append(log_odds(claim, batch.answering).cpu().numpy())
             truth.append(batch.labels.cpu().numpy() > 0)
             tasks.append(batch.answering.cpu().numpy())
@@ -147,29 +173,39 @@ def tested(judge: GroundingNet, rows: Rows) -> dict[str, Any]:
     }
 
 
-def prepared(folder: Path, seed: int) -> None:
-    """Draw all rows, and write those to learn from and those put aside."""
+def prepared(folder: Path, seed: int, share: float, again: int) -> None:
+    """Draw the rows, of the other folders and texts a share, and write those to learn from and those put aside."""
     rng = Random(seed)
-    drawn = [e for _ in range(DRAWS) for e in examples(rng)]
     answers, own = [*answering(rng)], [*misleading(rng)]
-    drawn += [*answers, *own, *(e for _ in range(MISLEADING - 1) for e in own if e.task == "answers")]
+    others = [*(e for _ in range(DRAWS) for e in examples(rng)), *answers]
+    drawn = rng.sample(others, round(share * len(others)))
+    drawn += [*own, *(e for _ in range(again - 1) for e in own if e.task == "answers")]
     prepare([e for e in drawn if not aside(e.group)], folder / "rows.npz")
     once = [*examples(rng), *answers]
     prepare([e for e in once if aside(e.group)], folder / "aside.npz")
 
 
+def going_on(parser: ArgumentParser) -> None:
+    """The options of a run that goes on from another."""
+    parser.add_argument("--additions", type=Path, help="a run whose additions to go on from")
+    parser.add_argument("--others", type=float, default=1.0, help="share of the rows of all other folders and texts")
+
+
 def main() -> None:
     """Prepare, train, and test on what was put aside."""
-    given: Namespace = learning.options(__doc__, ROWS, DECAY, SEED, PEAK, 0)
+    given: Namespace = learning.options(__doc__, ROWS, DECAY, SEED, PEAK, 0, going_on)
     [folder] = given.data
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "rows.npz").exists():
-        prepared(folder, given.seed)
+        prepared(folder, given.seed, given.others, 1 if given.additions else MISLEADING)
     torch.manual_seed(given.seed)
     net = ReadingNet(given.trunk, 0)
     net.load_state_dict(torch.load(given.start / "net.pt"))
     given.start = None  # the additions are not in it
-    narrow, last = added(net.judge)
+    narrow, last = added(net.judge, given.frozen)
+    if given.additions is not None:
+        net.judge.load_state_dict(torch.load(given.additions / "net.pt"), strict=False)
+    prepare_layers(net.judge)
     data = Rows(folder / "rows.npz")
     data.batch_pieces, data.most_rows, data.pool = PIECES * given.batch, MOST_ROWS * given.batch, POOL * given.batch
 
