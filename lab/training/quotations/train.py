@@ -93,8 +93,14 @@ def added(judge: GroundingNet, frozen: int) -> tuple[list[nn.Parameter], list[nn
     return narrow, last
 
 
+def additions_of(run: Path) -> dict[str, Tensor]:
+    """What a run learned; in layers that it left as they were the additions are settled, and none are taken twice."""
+    state: dict[str, Tensor] = torch.load(run / "net.pt")
+    return {name: value for name, value in state.items() if name.endswith((".narrow", ".wide")) or name[:6] == "claim."}
+
+
 @torch.no_grad()
-def prepare_layers(judge: GroundingNet) -> None:
+def make_ready(judge: GroundingNet) -> None:
     """Settle the additions that do not learn, and hold the layers beside the others in the precision they are read in:
     cast once, and not for each batch."""
     for module in judge.modules():
@@ -204,8 +210,8 @@ def main() -> None:
     given.start = None  # the additions are not in it
     narrow, last = added(net.judge, given.frozen)
     if given.additions is not None:
-        net.judge.load_state_dict(torch.load(given.additions / "net.pt"), strict=False)
-    prepare_layers(net.judge)
+        net.judge.load_state_dict(additions_of(given.additions), strict=False)
+    make_ready(net.judge)
     data = Rows(folder / "rows.npz")
     data.batch_pieces, data.most_rows, data.pool = PIECES * given.batch, MOST_ROWS * given.batch, POOL * given.batch
 
