@@ -1,12 +1,13 @@
 """The pairs of earlier and later texts that the additions to the reading network learn from: their form."""
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from cragraph.answers.candidates import claim_of
-from lab.training.quotations import rows
+from lab.training.quotations import answering, rows
 from lab.training.reading.written import FOLDERS, parsed
 
 ITEM = """## Rules 2021 > Boats | Minutes, 4 March
@@ -75,3 +76,30 @@ def test_each_question_also_has_a_passage_that_changes_something_else() -> None:
     asked = [one for item in every for one in item.asked]
     assert len(found) == sum(len(one.later) for one in asked) + rows.OTHERS * len(asked)
     assert sum(e.is_so for e in found) == sum(yes for one in asked for yes, _ in one.later)
+
+
+def test_a_careless_answer_is_a_row_and_a_doubtful_question_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = tmp_path / "club" / "files"
+    files.mkdir(parents=True)
+    sentences = [
+        "A boat is hired for £8.",
+        "Lockers are painted green.",
+        "Keys are with Ada.",
+        "The quay floods in March.",
+    ]
+    text = "# Rules of the boathouse\n\n" + "\n\n".join(sentences + [f"Boat {n} was hired in May." for n in range(30)])
+    (files / "rules.md").write_text(text, encoding="utf-8")
+    known = {"answer": [["£8"]], "wrong": [], "old": "", "beside": "", "line": ["A boat is hired for £8."]}
+    asked = [
+        {"question": "what is a boat hired for", "near": ["Lockers are painted green."], "doubt": "", **known},
+        {"question": "what does the boat cost to hire", "near": [], "doubt": "two answers are right", **known},
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in asked)
+    (tmp_path / "club" / "questions.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.setattr(answering, "MISLEADING", tmp_path)
+    found = [row for row in answering.misleading(Random(1)) if row.task == "answers"]
+    assert [row.claim.endswith("A boat is hired for £8.") for row in found if row.is_so] == [True]
+    assert [row for row in found if row.claim.endswith("Lockers are painted green.") and not row.is_so]
+    assert all("cost to hire" not in row.claim for row in found)
