@@ -7,5 +7,5 @@ learned from them.
    where its table was nearest to the question.
 2. fellrunners, oystershed, peatbog, pigclub, plantswap, ringers, sundayleague, twinning. Then the second reading
    learned from the 84, and its weight and the line were chosen by these sixteen.
-3. The other 24: asked with that line, and nothing was chosen by them.
+3. The other 24: asked with that line, and nothing was chosen by them. Then a row "All" was a total of its table.
 """
