@@ -1,4 +1,4 @@
-"""Folders like those of `lab.benchmarks.traps`, on which no weight is fitted, in the order in which they were asked.
+"""Folders like those of `lab.benchmarks.traps`, from which no network learned, in the order in which they were asked.
 
 84 folders were here before; their mistakes are what `lab.training.quotations.folders` holds now: the second reading
 learned from them.
