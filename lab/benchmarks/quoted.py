@@ -73,8 +73,10 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 def shipped(only: Sequence[str], share: tuple[int, int] = (0, 1), named: Sequence[str] = ()) -> None:
     """Ask every question of some kinds of folders (of those, the `named` ones), and print for each kind how many are
-    accepted, and right; answered rightly; wrong; and of accepted figures of tables how many are right."""
+    accepted, and right; answered rightly; wrong; of accepted figures of tables how many are right; and the AUROC of the
+    confidence of all quotations that are shown."""
     counts: dict[str, Counter[str]] = {}
+    quoted: dict[str, list[tuple[bool, float]]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for number, (kind, files, rows, judge) in enumerate(folders(Path(scratch))):
             if kind not in only or number % share[1] != share[0] or (named and files.parent.name not in named):
@@ -87,6 +89,8 @@ def shipped(only: Sequence[str], share: tuple[int, int] = (0, 1), named: Sequenc
                 count["questions"] += 1
                 count["right"] += right and shown
                 count["wrong"] += shown and not right
+                if shown and not response["computed"]:
+                    quoted.setdefault(kind, []).append((right, response["confidence"]))
                 for name in ("accepted", *(["figures"] if response["computed"] else [])):
                     accepted = shown and bool(response["accepted"])
                     count[name] += accepted
@@ -94,9 +98,11 @@ def shipped(only: Sequence[str], share: tuple[int, int] = (0, 1), named: Sequenc
             print(f"{kind}, {files.parent.name}: {count['accepted']}, {count['accepted right']}", flush=True)
             counts[kind] = counts.get(kind, Counter()) + count
     names = ("questions", "accepted", "accepted right", "right", "wrong", "figures", "figures right")
-    print(f"| | {' | '.join(names)} |\n| --- |{' --- |' * len(names)}")
+    print(f"| | {' | '.join(names)} | AUROC |\n| --- |{' --- |' * (len(names) + 1)}")
     for kind, count in counts.items():
-        print(f"| {kind} | {' | '.join(str(count[name]) for name in names)} |")
+        truth, said = np.array(quoted.get(kind, [])).reshape(-1, 2).T
+        apart = f"{auroc(truth > 0, said):.2f}" if 0 < truth.sum() < len(truth) else "none"
+        print(f"| {kind} | {' | '.join(str(count[name]) for name in names)} | {apart} |")
 
 
 def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
