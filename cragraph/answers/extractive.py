@@ -15,7 +15,7 @@ from cragraph.language.markers import without_markers, without_references
 from cragraph.language.questions import QUOTED_KINDS, Kind, Question, read_question, split_question
 from cragraph.language.sentences import sentence_spans
 from cragraph.language.words import content_words, normalised
-from cragraph.protocols import Brief, Notes
+from cragraph.protocols import Brief, Notes, stand_in
 from cragraph.types import IDK, Passage
 
 FLOOR: Final = 0.3  # least probability of an answer that is written at all
@@ -24,6 +24,9 @@ MARGIN: Final = 0.6  # least share of the best candidate's score for another sen
 RIVAL: Final = 0.8  # the same for a sentence of another passage with a different answer: both are shown
 NEAR: Final = 0.85  # the same for a second sentence chosen by words alone
 NEAR_TO: Final = 0.3  # how much less evidence a sentence may have that points back and has the kind of answer asked for
+SURELY: Final = 2.0  # least log odds of a second reading by which a sentence makes others needless
+TIE: Final = 0.5  # how much less they may be for a sentence of a later document to be the best one
+WORSE: Final = 1.0  # how much less they are for a sentence to be left out beside the best one
 _GROUNDED: Final = 0.6  # least share of a kept sentence's words in the passage that is cited for it
 
 
@@ -67,10 +70,43 @@ class ExtractiveGenerator:
             if sentences and not kept and (pair := differing(question, ranking, brief.passages)):
                 # The newer answer comes first, for readers who stop there.
                 sentences = [pair.first.candidate, pair.second.candidate]
+            elif not ranking.rows and not question.wants_all:
+                sentences = self.agreeing(question, sentences, brief.passages, notes)
             chosen += [candidate for candidate in sentences if candidate not in chosen]
         if not chosen and not kept:
             return IDK
         return _written(kept, chosen)
+
+    def agreeing(
+        self, question: Question, chosen: list[Candidate], passages: Sequence[Passage], notes: Notes
+    ) -> list[Candidate]:
+        """The chosen sentences without those of other passages that the best one makes needless: of an older document,
+        or of no later one and read a second time as a worse answer. What is later may change the answer, and stays."""
+        if len({candidate.passage for candidate in chosen}) < 2:
+            return chosen
+        read = stand_in(
+            "The second reading of the quotations",
+            lambda: self.ranker.read_again(question.text, passages, chosen),
+            "none is left out by it",
+            notes,
+        )
+        if not read:
+            return chosen
+
+        dates = {candidate.passage: dated(passages[candidate.passage]) for candidate in chosen}
+        both = [*zip(chosen, read, strict=True)]
+        near = [one for one in both if one[1] >= max(read) - TIE]
+        best, most = max(near, key=lambda one: (dates[one[0].passage], one[1]))
+        if most < SURELY:
+            return chosen
+
+        def stays(candidate: Candidate, value: float) -> bool:
+            own, first = dates[candidate.passage], dates[best.passage]
+            if own and first and own != first:
+                return own > first
+            return value >= most - WORSE
+
+        return [one for one, value in both if one.passage == best.passage or stays(one, value)]
 
     def rank(self, brief: Brief) -> Ranking:
         """Candidates of the brief's passages, best first, without those that failed before."""

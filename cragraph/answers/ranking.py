@@ -199,18 +199,22 @@ class AnswerRanker:
             answered = max(answered, looked.probability)
         return replace(ranking, answered=answered, features=features)
 
+    def read_again(self, question: str, passages: Sequence[Passage], among: Sequence[Candidate]) -> Sequence[float]:
+        """The log odds that each candidate answers, read with what stands around it; none without a second reading."""
+        if self.rereads is None:
+            return []
+        texts = [(c, passages[c.passage]) for c in among]
+        return self.rereads(
+            [(claim_of(question, c.text), named(p), surroundings(p["text"], c.start, c.end)) for c, p in texts]
+        )
+
     def _reread(
         self, question: Question, passages: Sequence[Passage], ordered: list[Scored], failed: str
     ) -> tuple[list[Scored], str]:
         """The candidates in the order that a second reading of the first ones gives, and what failed."""
         first = ordered[:REREAD]
-        places = [(s.candidate, passages[s.candidate.passage]) for s in first]
-        keys = [
-            (claim_of(question.text, c.text), named(passage), surroundings(passage["text"], c.start, c.end))
-            for c, passage in places
-        ]
         try:
-            read = self.rereads(keys) if self.rereads is not None else []
+            read = self.read_again(question.text, passages, [s.candidate for s in first])
         except Exception as error:  # its weights are a file of their own
             return ordered, failed or f"The second reading failed ({reason_of(error)}); the first one counts alone."
         # The new order takes over the scores: the second reading tells which is first, and not by how much.

@@ -74,6 +74,35 @@ def test_a_second_reading_puts_the_sentence_first_that_answers_in_its_place() ->
     assert "second reading failed" in failed.degraded
 
 
+WALK = (
+    {"text": "# Programme, 3 May 2024\n\nThe walk is led by Ada Lund.", "source": "programme.md"},
+    {"text": "# Report, 4 June 2024\n\nThe walk was led by Per Holm, since Ada was ill.", "source": "report.md"},
+)
+
+
+ADA, PER = "The walk is led by Ada Lund. [1]", "The walk was led by Per Holm, since Ada was ill. [2]"
+
+
+@pytest.mark.parametrize(
+    ("odds", "said"),
+    [
+        ({"Ada": 5.0, "Per": 6.0}, PER),  # the other is of an older document
+        ({"Ada": 5.0, "Per": 4.8}, PER),  # as good, and later
+        ({"Ada": 5.0, "Per": -5.0}, f"{ADA} {PER}"),  # what is later may change the answer
+        ({"Ada": 1.0, "Per": 1.5}, f"{ADA} {PER}"),  # neither is sure
+        ({}, f"{ADA} {PER}"),  # not read
+    ],
+)
+def test_a_sentence_of_an_older_document_goes_where_a_later_one_surely_answers(
+    odds: dict[str, float], said: str
+) -> None:
+    def rereads(keys: Sequence[Key]) -> list[float]:
+        return [odds["Per" if "Per Holm" in claim else "Ada"] for claim, _, _ in keys]
+
+    ranker = AnswerRanker(Reader(threads=1), EmbeddedEncoder(threads=1), rereads=rereads)
+    assert ask(ExtractiveGenerator(ranker), "Who leads the walk?", WALK) == said
+
+
 @pytest.mark.parametrize(("question", "answer"), cases("answers/extractive", "it quotes the sentence"))
 def test_it_quotes_the_sentence_or_row_that_answers(generator: ExtractiveGenerator, question: str, answer: str) -> None:
     assert ask(generator, question) == answer

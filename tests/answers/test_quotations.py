@@ -8,9 +8,10 @@ import pytest
 
 from cragraph import load_settings
 from cragraph.answers.later import corrects, sent, stretches
-from cragraph.answers.quotations import UNREAD, Quotation, ratio_of_quotation, readings, signs
+from cragraph.answers.quotations import UNREAD, Quotation, outlived, ratio_of_quotation, readings, signs, undecided
 from cragraph.errors import WeightsError
 from cragraph.models.reader import QuotationReader
+from cragraph.nodes.verify import SEVERAL
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
 from tests.support.cases import cases
@@ -37,6 +38,57 @@ def test_a_quotation_shows_signs_of_what_its_reader_does_not_see(
     found = [sign.__name__ for sign in signs(question, quotation, PASSAGES[given])]
     assert sorted(found) == sorted(shown)
     assert (ratio_of_quotation(question, quotation, PASSAGES[given]) < exp(UNREAD) - 1e-9) is bool(shown)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "open_"),
+    [
+        ("What is in the till?", "The till starts with a float of £40. [1] The float is raised to £60. [2]", True),
+        ("What is in the till?", "The float is raised to £60. [2]", False),
+        ("How much is in the till?", "A float of £60. [1] The float is raised to £60. [2]", False),
+        ("Which floats are there, all of them?", "A float of £40. [1] The float is raised to £60. [2]", False),
+    ],
+)
+def test_an_answer_from_two_documents_is_undecided_unless_they_state_the_same_figure(
+    question: str, answer: str, open_: bool
+) -> None:
+    first = {"text": "The till starts with a float of £40. A float of £60. A float of £40.", "source": "handbook.md"}
+    passages = as_passages([first, {"text": "The float is raised to £60.", "source": "minutes.md"}])
+    assert undecided(question, answer, passages) is open_
+
+
+@pytest.mark.parametrize(
+    ("question", "later", "old"),
+    [
+        ("What is in the till?", 3, True),
+        ("What is in the till?", 2, False),
+        ("What was in the till in 2021?", 3, False),
+    ],
+)
+def test_a_quotation_with_several_later_documents_beside_it_may_hold_no_longer(
+    question: str, later: int, old: bool
+) -> None:
+    texts = [
+        {"text": f"# Notes, 4 March {2021 + n}\n\nThe till was counted.", "source": f"{n}.md"} for n in range(later + 1)
+    ]
+    assert outlived(question, "The till was counted. [1]", as_passages(texts)) is old
+
+
+RULES = "# Rules of the boathouse\n\n3 May 2021\n\nEach skipper is tested once a year.\n\nA boat is kept for two hours."
+WISH = "# Minutes\n\n4 June 2024\n\nPer would have skippers tested only every other year.\n\nThe jetty was mended."
+
+
+def test_what_a_later_document_may_change_is_shown_beside_the_answer_and_neither_is_accepted(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for name, text in (("rules.md", RULES), ("minutes.md", WISH)):
+        (tmp_path / "files" / name).write_text(text, encoding="utf-8")
+    made = Assistant(load_settings(store=str(tmp_path / "store")))
+    made.ingest([tmp_path / "files"])
+    response = [event for event in made.ask("How often is a skipper tested?") if event.kind == "done"][-1].response
+    assert "once a year. [1]" in response["answer"]
+    assert "every other year. [2]" in response["answer"]
+    assert (response["accepted"], response["decision"]["outcome"]) == (False, "doubtful")
+    assert SEVERAL in response["issues"]
 
 
 def test_a_second_reading_counts_and_takes_back_what_the_first_is_too_sure_of() -> None:

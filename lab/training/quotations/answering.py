@@ -132,6 +132,8 @@ def _of_asked(
     rng: Random,
     known: set[str],
 ) -> Iterator[Example]:
+    if not candidates(passages):
+        return
     pool = Pool(passages)
     for question, (name, sentence, answer) in asked:
 
