@@ -7,5 +7,10 @@ learned from them.
    where its table was nearest to the question.
 2. fellrunners, oystershed, peatbog, pigclub, plantswap, ringers, sundayleague, twinning. Then the second reading
    learned from the 84, and its weight and the line were chosen by these sixteen.
-3. The other 24: asked with that line, and nothing was chosen by them. Then a row "All" was a total of its table.
+3. bagpipes, boules, charcoal, communityfridge, cornmill, darts, fiddlers, floodwardens, gospelchoir, hedgelaying,
+   hovercraft, marchingband, mudlarks, narrowgauge, punting, raptors, sheepdogs, soapbox, springwater, taichi, timebank,
+   trampoline, vespaclub, walledgarden: asked with that line, and nothing was chosen by them. Then a row "All" was a
+   total of its table.
+4. The other 24. Then answers from several documents, and those on which much was written later, were doubted: how much,
+   was chosen with all 64 in sight.
 """
