@@ -11,6 +11,7 @@ learned from them.
    hovercraft, marchingband, mudlarks, narrowgauge, punting, raptors, sheepdogs, soapbox, springwater, taichi, timebank,
    trampoline, vespaclub, walledgarden: asked with that line, and nothing was chosen by them. Then a row "All" was a
    total of its table.
-4. The other 24. Then answers from several documents, and those on which much was written later, were doubted: how much,
+4. The others. Then answers from several documents, and those on which much was written later, were doubted: how much,
    was chosen with all 64 in sight.
+5. badgerwatch, bellydance, bookbinders, canoecamp, windmill: asked with that, and nothing was chosen by them.
 """
