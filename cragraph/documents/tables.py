@@ -37,8 +37,8 @@ TOTAL: Final = re.compile(
 )
 _TOTAL_OF_GROUP: Final = re.compile(r"(?:grand |sub[- ]?)?totals?|gesamt|summe", re.I)
 """The label of a sum behind the group that it sums: "2024 | total"."""
-_MAY_SUM: Final = re.compile(r"(?:all|total|sum|whole|together|everything)\b.*", re.I)
-"""A label such as "All" or "All payments", of a sum only where the figures add up."""
+_MAY_SUM: Final = re.compile(r"(?:in )?(?:all|total|sum|whole|together|everything)\b.*", re.I)
+"""A label such as "All", "In all" or "All payments", of a sum only where the figures add up."""
 _CODE: Final = re.compile(r"[A-Za-z]{0,5}[-#/. ]?\d+[A-Za-z]?")
 _STOCK: Final = re.compile(r"(?<![^\W_])(?:qty|quantity|stock|max|maximum)(?![^\W_])", re.I)
 
