@@ -6,14 +6,7 @@ from typing import Any, cast
 
 from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.later import LaterSearch, ratio_of_later
-from cragraph.answers.quotations import (
-    OUTLIVED,
-    UNDECIDED,
-    SecondReading,
-    outlived,
-    ratio_of_quotation,
-    undecided,
-)
+from cragraph.answers.quotations import UNDECIDED, SecondReading, ratio_of_quotation, undecided
 from cragraph.errors import CragError, StoreError
 from cragraph.graph.context import Context
 from cragraph.graph.routing import accepted, worth
@@ -42,9 +35,6 @@ FIELDS = frozenset(VerifyOutput.model_fields) - {"degraded", "models", "llm_call
 
 
 SEVERAL = "Several documents are quoted, and which of them holds is not decided: read them."
-SINCE = "Passages of several later documents were found beside what is quoted: look whether it still holds."
-DOUBTS = ((undecided, UNDECIDED, SEVERAL), (outlived, OUTLIVED, SINCE))
-"""What makes a quotation less sure that would be accepted, its likelihood ratio, and what is said of it."""
 
 
 @dataclass(frozen=True)
@@ -206,16 +196,14 @@ class Verify:
             )
 
         verification, told = verified(ratio), list[str]()
-        if quoted and anew is None and verification.accepted:
-            for doubt, own_ratio, said in DOUBTS:
-                if doubt(question, draft, state.held):
-                    ratio *= own_ratio
-                    told.append(said)
-            verification = verified(ratio) if told else verification
+        if quoted and anew is None and verification.accepted and undecided(question, draft, state.held):
+            told.append(SEVERAL)
+            ratio *= UNDECIDED
+            verification = verified(ratio)
         if quoted and anew is None and verification.accepted and self.later is not None and state.searched:
             where = filter_of(context, self.sources)
             if otherwise := self.later(question, draft, state.held, notes, where):
-                verification = verified(ratio * ratio_of_later(otherwise))
+                verification = verified(ratio * ratio_of_later(otherwise, verification.confidence))
                 told = [*otherwise.issues, *told]
         if told:
             verification = verification.changed(issues=(*told, *verification.issues))

@@ -213,10 +213,6 @@ def without_attribute(q: Quotation) -> bool:
 UNDECIDED: Final = 0.25
 """The likelihood ratio of an accepted answer that quotes several documents, and does not say which of them holds: of
 ten such, eight had something outdated or on another thing beside what answers."""
-LATER: Final = 3
-OUTLIVED: Final = 0.4
-"""The likelihood ratio of an accepted quotation beside which passages of `LATER` later documents or more were found. Of
-such quotations over 64 folders of papers on one another .81 are right, of the others .93."""
 BEGINNING: Final = 4  # words of a quotation of several sentences by which its place is found
 MOST: Final = 0.99  # the reader's probability is clamped to this and 1 less this
 UNREAD: Final = -0.7
@@ -269,13 +265,6 @@ def undecided(question: str, answer: str, passages: Sequence[Passage]) -> bool:
         for one in quotation.quoted
     ]
     return quotation.kind not in FIGURES or not set.intersection(*stated)
-
-
-def outlived(question: str, answer: str, passages: Sequence[Passage]) -> bool:
-    """Whether passages of several later documents were found beside a quotation, and the question names no year: the
-    more was written after it, the likelier it has changed."""
-    quotation = Quotation(question, answer, passages)
-    return not YEAR.search(question) and len({*map(document_of, _later(quotation))}) >= LATER
 
 
 def readings(question: str, answer: str, passages: Sequence[Passage]) -> list[Key]:

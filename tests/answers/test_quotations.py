@@ -8,7 +8,7 @@ import pytest
 
 from cragraph import load_settings
 from cragraph.answers.later import corrects, sent, stretches
-from cragraph.answers.quotations import UNREAD, Quotation, outlived, ratio_of_quotation, readings, signs, undecided
+from cragraph.answers.quotations import UNREAD, Quotation, ratio_of_quotation, readings, signs, undecided
 from cragraph.errors import WeightsError
 from cragraph.models.reader import QuotationReader
 from cragraph.nodes.verify import SEVERAL
@@ -55,23 +55,6 @@ def test_an_answer_from_two_documents_is_undecided_unless_they_state_the_same_fi
     first = {"text": "The till starts with a float of £40. A float of £60. A float of £40.", "source": "handbook.md"}
     passages = as_passages([first, {"text": "The float is raised to £60.", "source": "minutes.md"}])
     assert undecided(question, answer, passages) is open_
-
-
-@pytest.mark.parametrize(
-    ("question", "later", "old"),
-    [
-        ("What is in the till?", 3, True),
-        ("What is in the till?", 2, False),
-        ("What was in the till in 2021?", 3, False),
-    ],
-)
-def test_a_quotation_with_several_later_documents_beside_it_may_hold_no_longer(
-    question: str, later: int, old: bool
-) -> None:
-    texts = [
-        {"text": f"# Notes, 4 March {2021 + n}\n\nThe till was counted.", "source": f"{n}.md"} for n in range(later + 1)
-    ]
-    assert outlived(question, "The till was counted. [1]", as_passages(texts)) is old
 
 
 RULES = "# Rules of the boathouse\n\n3 May 2021\n\nEach skipper is tested once a year.\n\nA boat is kept for two hours."
