@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from cragraph import load_settings
-from cragraph.answers.later import corrects, sent, stretches
-from cragraph.answers.quotations import UNREAD, Quotation, ratio_of_quotation, readings, signs, undecided
+from cragraph.answers.later import Otherwise, corrects, ratio_of_later, sent, stretches
+from cragraph.answers.quotations import MOST, UNREAD, Quotation, ratio_of_quotation, readings, signs, undecided
 from cragraph.errors import WeightsError
 from cragraph.models.reader import QuotationReader
 from cragraph.nodes.verify import SEVERAL
 from cragraph.passages import as_passages
 from cragraph.run import Assistant
+from cragraph.verification.evidence import updated
 from tests.support.cases import cases
 
 SHOP = as_passages(
@@ -185,3 +186,30 @@ def test_without_the_weights_of_the_second_reading_the_first_one_counts_alone(
     *_, done = made.ask("Where do the ladders hang?", context={"max_crag_attempts": 0})
     assert "Ladders hang on the left." in done.response["answer"]
     assert [one for one in done.response["degraded"] if "second reading" in one and "quotations.onnx is missing" in one]
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.75, 0.9, 1.0])
+def test_what_a_later_document_says_multiplies_the_chance_of_a_quotation(chance: float) -> None:
+    def after(odds: float) -> float:
+        return updated(min(chance, MOST), ratio_of_later(Otherwise("Ten.", "minutes.md", odds), chance))
+
+    told = [after(odds) for odds in (-6.0, -2.0, 0.0, 2.0, 6.0)]
+    assert told == sorted(told, reverse=True)
+    assert told[0] > min(chance, 0.97)
+    assert told[2] < 0.5
+    assert told[-1] < 0.05
+
+
+def test_a_correction_of_the_next_year_counts_where_the_question_names_the_year(tmp_path: Path) -> None:
+    report = "# Harvest day, 20 August 2023\n\nAt the harvest day of 2023 we had 640 visitors by the gate book.\n"
+    shown = []
+    for said in "Correction: it was 460 and not 640 who came to the harvest day.", "The ladders are back in the shed.":
+        home = tmp_path / str(len(said))
+        home.mkdir()
+        (home / "report.md").write_text(report, encoding="utf-8")
+        (home / "letter.md").write_text(f"# Letter, 3 May 2024\n\nDear all,\n\n{said}\n", encoding="utf-8")
+        made = Assistant(load_settings(store=str(home / "store")))
+        made.ingest([home / "report.md", home / "letter.md"])
+        *_, done = made.ask("How many visitors came to the harvest day in 2023?", context={"max_crag_attempts": 0})
+        shown.append((done.response["accepted"], said in " ".join(done.response["issues"])))
+    assert shown == [(False, True), (True, False)]
