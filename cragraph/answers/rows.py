@@ -301,6 +301,8 @@ class _RowQuestion:
         """Whether a cell may answer by its kind: a date is no number of things, a plain figure no share and no yes, a
         start no end."""
         kind = self.question.kind
+        if content_words(column) == ("year",) and _A_YEAR.search(self.question.text):
+            return False
         if any(
             asks.search(self.question.text)
             and is_other.search(column)
@@ -352,6 +354,8 @@ _PHRASES: Final = tuple(
     for key, line in LEXICON["same_deed"].items()
     for first, last in (phrase.split("_") for phrase in line.split() if phrase.count("_") == 1)
 )
+_A_YEAR: Final = re.compile(r"\b(?:an?|per|each|every|one|whole) year\b", re.I)
+"""A length of time, and no column of years."""
 _HOW: Final = re.compile(r"\bhow (?:big|large|small|old|tall|high|deep|wide|long|heavy|far|fast)\b", re.I)
 _IMPLIED: Final = {
     kind: frozenset(map(stem, words.split()))

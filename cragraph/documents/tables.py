@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -272,6 +273,13 @@ def _adds_up(row: Row, above: Sequence[Row]) -> bool:
     )
 
 
+def _without_preface(rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows without those above a heading, such as "Net lanes, as of 2 January": no other row has a column of theirs."""
+    spread = Counter(name for row in rows for name in row.by_name)
+    first = next((n for n, row in enumerate(rows) if any(spread[name] > 1 for name in row.by_name)), 0)
+    return rows[first:]
+
+
 def _heading(passage: Passage, start: int) -> str:
     """The heading above an offset of a passage, else the passage's table header."""
     about = passage["metadata"]
@@ -294,7 +302,7 @@ class _Growing:
         return len({name for row in self.rows.values() for name in row.by_name})
 
     def table(self, *, titled: bool) -> Table:
-        about, every = self.first["metadata"], [*self.rows.values()]
+        about, every = self.first["metadata"], _without_preface([*self.rows.values()])
         names = dict.fromkeys(name for row in every for name in row.by_name)
         headings = " ".join(str(about[key]) for key in ("title", "heading") if about.get(key) and key not in names)
         summing = [_sums_up(cell.value for cell in row.cells) for row in every]

@@ -48,6 +48,8 @@ _SUM: Final = re.compile(
 _COUNT: Final = re.compile(
     r"\bhow many\b|\bnumber of\b|\bhow often\b|^(?:what (?:is|was) )?the count of\b|\bhow many times\b"
 )
+_OF_US: Final = re.compile(r"\bhow many of (?:us|you)\b")
+"""People are counted, and what follows is what they do: "how many of us play" means no column "played"."""
 _HOW_MUCH: Final = re.compile(
     r"\bhow much\b|\bwhat (?:do|does|did|have|has|is|are|was|were|would|will)\b"
     r"|\bhow (?:long|heavy|far|high|tall|big)\b"
@@ -161,6 +163,7 @@ class ParsedQuestion:
         self.difference = _DIFFERENCE.search(self.lower)
         self.total = _SUM.search(self.lower)
         self.count = _COUNT.search(self.lower)
+        self.of_us = _OF_US.search(self.lower)
         self.how_much = _HOW_MUCH.search(self.lower)
         self.yes_no = _COMPARES.search(self.lower)
         self.denied = _DENIES.search(self.lower)

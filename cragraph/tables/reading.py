@@ -202,6 +202,8 @@ class _Over(Matching):
     def _counted(self) -> TableReading | None:
         """The number of rows, or the sum of a column whose name is the counted thing."""
         asked, head, named = self.asked, self.asked.counted, self.named(self.every)
+        if asked.of_us:
+            return None
         used = used_by(named)
         heads = {n for n, t in self.at.items() if t in head}
         heads -= used_by([one for one in named if self.table.columns[one.condition["column"]].kind == "number"])
@@ -529,7 +531,7 @@ class _Over(Matching):
         }
         doubts = (
             *self._doubts(left | meant, features, columns, named),
-            *self._doubts_of_sum(query, columns),
+            *self._doubts_of_sum(query, columns, quiet=features["quiet"] > 0),
             *self._doubts_of_rows(used, named),
             *self._doubts_of_kind(query, columns, named),
         )
@@ -576,7 +578,7 @@ class _Over(Matching):
             if other.kind == "text" and words_of_column(other) & asked and all(map(number_of, other.some)):
                 yield f"The question names {other.name}, whose figures are not of one unit."
 
-    def _doubts_of_sum(self, query: Query, columns: Sequence[Chosen]) -> Iterator[str]:
+    def _doubts_of_sum(self, query: Query, columns: Sequence[Chosen], *, quiet: bool) -> Iterator[str]:
         """Reasons not to accept a sum: the prices of a list are not spent together, and a plan says not what came."""
         if query["operation"] != "sum":
             return
@@ -587,6 +589,8 @@ class _Over(Matching):
         )
         if priced and not query["where"]:
             yield f"{self.table.name} lists prices, which nobody pays all together."
+        if priced and quiet and len(self.rows(query["where"])) > sum(len(one["values"]) for one in query["where"]):
+            yield f"{self.table.name} has several prices of it, and no word of the question adds them up."
         heads = " ".join([name, *(one.column.name for one in columns)])
         if _PLANS.search(heads) and not _PLANS.search(self.asked.text):
             yield f"{self.table.name} says what was planned."

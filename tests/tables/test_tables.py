@@ -7,10 +7,12 @@ from typing import Any, cast
 
 import pytest
 
+from cragraph import load_settings
 from cragraph.documents import load, split
 from cragraph.documents.tables import Table, read_column, tables_of
 from cragraph.errors import InputError
 from cragraph.language.cells import number_of
+from cragraph.run import Assistant
 from cragraph.tables.engine import compute
 from cragraph.types import Condition, Query
 from tests.support.cases import cases
@@ -89,6 +91,17 @@ def test_total_rows_are_added_to_nothing_and_a_total_that_differs_is_a_doubt(tmp
     parts = "Part,Item,£ 2024\nIn,Bar,10\nIn,Hall,20\nIn,All receipts,30\nOut,Rent,7\nOut,Heat,4\nOut,All payments,11\n"
     made = compute(query("sum", "£ 2024"), table(tmp_path, parts))
     assert (made["rows"], made["doubts"]) == (4, ["The table itself states a total of 11 or 30."])
+
+
+def test_a_line_above_the_heading_is_no_row_and_the_number_of_a_thing_is_not_added_up(tmp_path: Path) -> None:
+    rows = "Boxes,as of 3 May 2025,,\nbox,wood,height_m\n1,oak,3\n2,oak,4\n3,ash,5\n4,oak,2\n"
+    (tmp_path / "nest-boxes.csv").write_text(rows, encoding="utf-8")
+    assistant = Assistant(load_settings(store=str(tmp_path / "store")))
+    assistant.ingest([tmp_path / "nest-boxes.csv"])
+    response = [event for event in assistant.ask("How many of our boxes are in oak?") if event.kind == "done"][
+        -1
+    ].response
+    assert response["answer"].startswith("Three of the four rows of nest-boxes.csv have the wood oak")
 
 
 def test_the_offsets_of_a_cell_are_those_in_its_chunk(tmp_path: Path) -> None:
