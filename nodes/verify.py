@@ -204,7 +204,7 @@ class Verify:
             where = filter_of(context, self.sources)
             if otherwise := self.later(question, draft, state.held, notes, where):
                 verification = verified(ratio * ratio_of_later(otherwise, verification.confidence))
-                told = [*otherwise.issues, *told]
+                told = [*otherwise.issues(accepted=verification.accepted), *told]
         if told:
             verification = verification.changed(issues=(*told, *verification.issues))
         record = verification.to_dict()

@@ -45,6 +45,7 @@ CORRECTS: Final = 4.0  # log odds that are added for "460 and not 640", where th
 OF_OTHER_YEAR: Final = -2.0  # the same for what is not of a year that the question names
 TOLD: Final = 0.0  # log odds from which a sentence is told
 SAYS: Final = "A {later} document may say otherwise: “{quote}” ({filename})."
+UNSURE: Final = "Whether a {later} document changes this is not sure; the likeliest place is “{quote}” ({filename})."
 
 _ENDED: Final = re.compile(r"[.!?:;][\"'”’)*_]*$")
 _BULLET: Final = re.compile(r"(?:[-*•–]|\d+[.)]?) +\S")
@@ -65,10 +66,12 @@ class Otherwise(NamedTuple):
     odds: float
     later: str = "later"
 
-    @property
-    def issues(self) -> tuple[str, ...]:
-        """What is said of it in the response."""
-        return (SAYS.format(later=self.later, quote=self.quote, filename=self.filename),) if self.odds >= TOLD else ()
+    def issues(self, *, accepted: bool) -> tuple[str, ...]:
+        """What is said of it in the response; `accepted`: the quotation is accepted all the same."""
+        if accepted and self.odds < TOLD:
+            return ()
+        says = SAYS if self.odds >= TOLD else UNSURE
+        return (says.format(later=self.later, quote=self.quote, filename=self.filename),)
 
 
 def ratio_of_later(otherwise: Otherwise, chance: float) -> float:

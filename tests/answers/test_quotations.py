@@ -200,6 +200,15 @@ def test_what_a_later_document_says_multiplies_the_chance_of_a_quotation(chance:
     assert told[-1] < 0.05
 
 
+def test_what_makes_a_quotation_doubtful_is_told_though_it_need_not_change_it() -> None:
+    likely, unlikely = (Otherwise("Ten.", "minutes.md", odds) for odds in (1.0, -1.0))
+    assert unlikely.issues(accepted=True) == ()
+    [unsure] = unlikely.issues(accepted=False)
+    assert "is not sure" in unsure
+    assert "“Ten.” (minutes.md)" in unsure
+    assert likely.issues(accepted=True) == likely.issues(accepted=False) != (unsure,)
+
+
 def test_a_correction_of_the_next_year_counts_where_the_question_names_the_year(tmp_path: Path) -> None:
     report = "# Harvest day, 20 August 2023\n\nAt the harvest day of 2023 we had 640 visitors by the gate book.\n"
     shown = []
