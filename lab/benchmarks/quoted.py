@@ -27,11 +27,12 @@ from unittest.mock import patch
 import numpy as np
 
 from cragraph import load_settings
-from cragraph.answers.later import WEIGHT, Otherwise
+from cragraph.answers.later import Otherwise, ratio_of_later
 from cragraph.answers.quotations import ALONE, MOST, READ, SIGNS, TOO_SURE, signs
 from cragraph.nodes import verify
 from cragraph.run import Assistant
 from cragraph.types import Passage
+from cragraph.verification.evidence import updated
 from lab.benchmarks.blind import __main__ as blind
 from lab.benchmarks.large_model import TRAPS, found
 from lab.benchmarks.new_user import __main__ as new_user
@@ -122,7 +123,7 @@ def ask(out: Path, only: Sequence[str], share: tuple[int, int] = (0, 1)) -> None
         shown[answer] = {"signs": names, "reader": said, "read": read}
         return 1.0
 
-    def doubted(otherwise: Otherwise) -> float:
+    def doubted(otherwise: Otherwise, _: float) -> float:
         later[[*shown][-1]] = otherwise.odds  # of the quotation whose signs were read just before
         return 1.0
 
@@ -197,8 +198,11 @@ def fit(rows: Sequence[dict[str, Any]]) -> None:
 def table(rows: Sequence[dict[str, Any]]) -> None:
     """Print of each kind how many quotations are accepted, and how many of these are right."""
     odds, shown, _ = arrays(rows)
-    weights = np.array([*SIGNS.values(), TOO_SURE, READ, WEIGHT, ALONE])
+    weights = np.array([*SIGNS.values(), TOO_SURE, READ, 0.0, ALONE])
     now = 1 / (1 + np.exp(-odds - shown @ weights))
+    for place, row in enumerate(rows):
+        if row["later"] is not None:
+            now[place] = updated(now[place], ratio_of_later(Otherwise("", "", row["later"]), now[place]))
     printed(rows, {"as it ships": (now, THRESHOLD), "without signs": (1 / (1 + np.exp(-odds)), THRESHOLD)})
 
 
