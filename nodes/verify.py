@@ -200,7 +200,9 @@ class Verify:
             told.append(SEVERAL)
             ratio *= UNDECIDED
             verification = verified(ratio)
-        if quoted and anew is None and verification.accepted and self.later is not None and state.searched:
+        # Without a query left, a further attempt searched nothing itself.
+        searched = state.searched or any(before["queries"] for before in state.attempts)
+        if quoted and anew is None and verification.accepted and self.later is not None and searched:
             where = filter_of(context, self.sources)
             if otherwise := self.later(question, draft, state.held, notes, where):
                 verification = verified(ratio * ratio_of_later(otherwise, verification.confidence))

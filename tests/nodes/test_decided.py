@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cragraph.answers.extractive import ExtractiveGenerator
+from cragraph.answers.later import Otherwise
 from cragraph.cli import render
 from cragraph.cli.ask import EXITS
 from cragraph.graph.context import Context
@@ -133,3 +135,29 @@ def test_of_several_drafts_an_accepted_one_goes_before_a_surer_one_that_does_not
     state = State(question="Is the sea salt?", drafts=["sure", "held"], held=as_passages([SEA]))
     [attempt] = Verify(judge)(state, Context().resolved(), Notes())["attempts"]
     assert (attempt["answer"], attempt["accepted"]) == ("held", True)
+
+
+@pytest.mark.parametrize(
+    ("searched", "before", "looks"),
+    [(["is the sea salt"], [], True), ([], [["is the sea salt"], []], True), ([], [], False), ([], [[]], False)],
+)
+def test_a_later_document_is_looked_for_in_every_attempt_of_a_run_that_searched(
+    searched: list[str], before: list[list[str]], looks: bool
+) -> None:
+    """Without a query left, the last attempt of a run searches nothing itself; a caller's passages are all there is."""
+    judge: Any = lambda *_, ratio, **__: Verification(  # noqa: E731
+        round(0.9 * min(ratio, 1.0), 2), (verdict("supported", text=SEA, start=0, support=0.9),), threshold=0.7
+    )
+    later: Any = lambda *_: Otherwise("From May the sea is sweet.", "minutes.md", 3.0)  # noqa: E731
+    state = State(
+        question="Is the sea salt?",
+        drafts=[f"{SEA} [1]"],
+        held=as_passages([SEA]),
+        searched=searched,
+        attempts=[cast(Any, {"queries": queries}) for queries in before],
+        models={"generator": ExtractiveGenerator.name},
+    )
+    attempt = Verify(judge, rereads=lambda *_: (0.5, 9.0), later=later)(state, Context().resolved(), Notes())[
+        "attempts"
+    ][-1]
+    assert attempt["accepted"] is not looks
