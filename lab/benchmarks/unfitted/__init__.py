@@ -14,4 +14,15 @@ learned from them.
 4. The others. Then answers from several documents, and those on which much was written later, were doubted: how much,
    was chosen with all 64 in sight.
 5. badgerwatch, bellydance, bookbinders, canoecamp, windmill: asked with that, and nothing was chosen by them.
+6. astronomy, birdringers, carshare, cemeteryfriends, chessclub, fishermen, footpaths, gliders, housingcoop,
+   lockkeepers, orchard, pantocompany, poolswimmers, potters, quizleague, steamlaunch, stringquartet, towncarnival,
+   toyline, villagehall, woodturners: asked with what later documents say read twice, and nothing doubted only because
+   much was written later (chosen with forty of the 69 before). Then, by what strict readers said of the accepted
+   answers, the line for that was drawn, and three faults of tables were mended.
+7. barnowls, bikekitchen, cricketpavilion, dancehall, gardenrailway, hillclimb, jigsaws, knitters, laundry,
+   marrowshow, minerescue, paragliders, radiostation, seedbank, skiffbuilders, stampclub, tidemill, walkingfootball:
+   asked with that line. Then a later document was looked for in an attempt without a query left too; three wrong
+   answers and one outdated in part were of such.
+8. bakery, banjos, bookbarge, cragclimbers, gokarts, hopkilns, lifeboat, pondkeepers, silversmiths, skittles,
+   sledders, weavers: asked with all of that, and nothing was chosen by them.
 """
