@@ -205,7 +205,10 @@ class Verify:
         if quoted and anew is None and verification.accepted and self.later is not None and searched:
             where = filter_of(context, self.sources)
             if otherwise := self.later(question, draft, state.held, notes, where):
-                verification = verified(ratio * ratio_of_later(otherwise, verification.confidence))
+                known = ratio_of_later(otherwise, verification.confidence)
+                after = verified(ratio * known)
+                if known > 1 or not after.accepted:  # what is accepted all the same is as sure as before
+                    verification = after
                 told = [*otherwise.issues(accepted=verification.accepted), *told]
         if told:
             verification = verification.changed(issues=(*told, *verification.issues))

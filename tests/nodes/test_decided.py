@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cragraph.answers.extractive import ExtractiveGenerator
 from cragraph.answers.later import Otherwise
+from cragraph.answers.quotations import ALONE, READ
 from cragraph.cli import render
 from cragraph.cli.ask import EXITS
 from cragraph.graph.context import Context
@@ -21,6 +22,7 @@ from cragraph.protocols import Notes
 from cragraph.report import Report
 from cragraph.testing import FakeReranker, verdict
 from cragraph.types import IDK
+from cragraph.verification.evidence import updated
 from cragraph.verification.result import Verification
 from tests.nodes.test_loop import BLUE, SEA, SKY, Loop, Reader
 
@@ -161,3 +163,26 @@ def test_a_later_document_is_looked_for_in_every_attempt_of_a_run_that_searched(
         "attempts"
     ][-1]
     assert attempt["accepted"] is not looks
+
+
+@pytest.mark.parametrize(
+    ("odds", "confidence", "told"), [(-6.0, 0.9, 0), (-2.6, 0.9, 0), (-1.0, 0.52, 1), (3.0, 0.05, 1)]
+)
+def test_what_no_later_document_is_likely_to_change_is_as_sure_as_before(
+    odds: float, confidence: float, told: int
+) -> None:
+    judge: Any = lambda *_, ratio, **__: Verification(  # noqa: E731
+        updated(0.9, min(ratio, 1.0)), (verdict("supported", text=SEA, start=0, support=0.9),), threshold=0.7
+    )
+    later: Any = lambda *_: Otherwise("From May the sea is sweet.", "minutes.md", odds)  # noqa: E731
+    state = State(
+        question="Is the sea salt?",
+        drafts=[f"{SEA} [1]"],
+        held=as_passages([SEA]),
+        searched=["is the sea salt"],
+        models={"generator": ExtractiveGenerator.name},
+    )
+    node = Verify(judge, rereads=lambda *_: (0.5, -ALONE / READ), later=later)
+    [attempt] = node(state, Context().resolved(), Notes())["attempts"]
+    assert attempt["confidence"] == pytest.approx(confidence, abs=0.05)
+    assert sum("later document" in issue for issue in attempt["verification"]["issues"]) == told
