@@ -48,6 +48,13 @@ _REPORTED: Final = re.compile(
     re.I,
 )
 _REPORTING: Final = re.compile(r"\b(?:wr[io]te|sa(?:y|id|ys)|claim|think|thought|according|told|report)\w*", re.I)
+_PROPOSED: Final = re.compile(
+    r"\b(?:(?-i:[A-Z]\w+|I)|he|she|they|we) (?:(?:has|had|have) )?(?:mov(?:es|ed) that|propos(?:es|ed)|suggest(?:s|ed)|"
+    r"(?:ask|wonder)(?:s|ed) (?:if|whether)|wanted|would (?:like|have))\b",
+    re.I,
+)
+_AGREED: Final = re.compile(r"\b(?:agreed|carried|passed|approved|adopted|granted|accepted|decided)\b", re.I)
+_PROPOSING: Final = re.compile(r"\b(?:mov(?:e|ed|es)|propos|suggest|ask|want|wonder|wish|idea)", re.I)
 _ASKS_TRUTH: Final = re.compile(r"\b(?:really|in fact|actually|in truth|in the end)\b", re.I)
 _SAID: Final = re.compile(r"\b(?:said|says|claim(?:s|ed)|according to|reckon(?:s|ed)|thought)\b", re.I)
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
@@ -58,6 +65,7 @@ _SUBJECT: Final = re.compile(
 )
 """The name of whoever a question is about."""
 SHORTEST_NAME: Final = 3  # letters
+SHORTEST_STATEMENT: Final = 3  # words; what has no more only labels, or decides, what stands beside it
 _RATE: Final = re.compile(r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve) \w+[^.;]{0,40}? at [£$€]\d")
 """A number of things and the price of one: "six hours a week at £12"."""
 _WHICH: Final = re.compile(r"\b[Ww]hich (?:of (?:the|our) (?:two|three) )?([A-ZÄÖÜ][^\W\d_]+)")
@@ -130,8 +138,12 @@ def without_name(q: Quotation) -> bool:
 
 
 def reported(q: Quotation) -> bool:
-    """The quotation only reports what somebody said; where one sentence is to answer what really was, "said" is
-    enough."""
+    """The quotation only reports what somebody said, or proposed; where one sentence is to answer what really was,
+    "said" is enough."""
+    stated = [line for line in _lines(q.plain) if len(line.split()) > SHORTEST_STATEMENT]
+    proposed = stated and all(map(_PROPOSED.search, stated)) and not _AGREED.search(q.plain)
+    if proposed and not _PROPOSING.search(q.question):
+        return True
     if _ASKS_TRUTH.search(q.question) and _SAID.search(q.plain) and len(_lines(q.plain)) == 1:
         return True
     return bool(_REPORTED.search(q.plain)) and not _REPORTING.search(q.question)

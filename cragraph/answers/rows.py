@@ -313,6 +313,8 @@ class _RowQuestion:
             return False
         if kind is Kind.YES_NO:
             return column in self.flags
+        if kind is Kind.PLACE:
+            return not re.search(r"(?:^|[\W_])by$", column, re.I)  # "checked by" is a person
         if kind is Kind.PERCENT:
             return "%" in value or _SHARE.search(column) is not None
         if kind is Kind.NUMBER:

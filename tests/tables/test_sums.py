@@ -55,3 +55,12 @@ def test_a_figure_is_not_accepted_where_a_text_is_nearer_to_the_question_than_it
         told = [issue for issue in response["issues"] if "is nearest to the question" in issue]
         shown.append((response["computed"]["value"], response["accepted"], len(told)))
     assert shown == [("225", True, 0), ("225", False, 1)]
+
+
+def test_whoever_did_something_is_no_place(tmp_path: Path) -> None:
+    rows = "thing,kept,checked_by\nShort oar,under the stair,Sid Kell\nLong oar,on the rack,Una Webb\n"
+    (tmp_path / "gear.csv").write_text(rows, encoding="utf-8")
+    assistant = Assistant(load_settings(store=str(tmp_path / "store")))
+    assistant.ingest([tmp_path / "gear.csv"])
+    *_, done = assistant.ask("Where are the short oars?")
+    assert "under the stair" in done.response["answer"]
