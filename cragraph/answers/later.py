@@ -79,7 +79,7 @@ def ratio_of_later(otherwise: Otherwise, chance: float) -> float:
 
     It is right if it answered, and nothing changed: the two chances are multiplied.
     """
-    chance = min(chance, MOST)
+    chance = min(MOST, max(1 - MOST, chance))
     answered = chance / (1 - chance) * exp(KNOWN)
     nothing = 1 / (1 + exp(SLOPE * otherwise.odds - START))
     right = answered / (1 + answered) * nothing

@@ -198,6 +198,7 @@ def test_what_a_later_document_says_multiplies_the_chance_of_a_quotation(chance:
     assert told[0] > min(chance, 0.97)
     assert told[2] < 0.5
     assert told[-1] < 0.05
+    assert 0 < ratio_of_later(Otherwise("Ten.", "minutes.md", 2.0), 0.0) < 1  # a threshold of 0 accepts anything
 
 
 def test_what_makes_a_quotation_doubtful_is_told_though_it_need_not_change_it() -> None:
